@@ -627,19 +627,50 @@ PyObject* likeness(PyObject*, PyObject* arguments) {
     });
 }
 
+// Arrays of the conic rows, kept while they are looked at.
+struct ConicBuffers {
+    ConicNumbers numbers;
+    std::unique_ptr<Buffer> owners, kinds, open_signs;
+
+    ConicBuffers(PyObject* given, bool sizes, const LookArguments& look) {
+        if (given == Py_None) return;
+        if (!PyTuple_Check(given) || PyTuple_Size(given) != 3) throw std::invalid_argument("conic rows are three arrays");
+        owners.reset(new Buffer(PyTuple_GetItem(given, 0)));
+        kinds.reset(new Buffer(PyTuple_GetItem(given, 1)));
+        open_signs.reset(new Buffer(PyTuple_GetItem(given, 2)));
+        const u64 n_conic = owners->size();
+        if (!look.A_is_by_rows || n_conic > u64(look.n_rows) || n_conic == 0)
+            throw std::invalid_argument("conic rows are the last rows of a matrix by rows");
+        numbers.first_row = u64(look.n_rows) - n_conic;
+        numbers.cone_of_row = owners->elements<i64>('i', "cone_of_row", n_conic);
+        numbers.kinds = kinds->elements<u64>('u', "kinds", n_conic);
+        numbers.has_open_sign = open_signs->elements<u8>('u', "has_open_sign", n_conic);
+        numbers.sizes = sizes;
+        for (u64 k = 0; k < n_conic; ++k) {
+            const i64 before = k ? numbers.cone_of_row[k - 1] : 0, here = numbers.cone_of_row[k];
+            if (here < before || here > before + 1) throw std::invalid_argument("rows of a cone do not stand together");
+        }
+        numbers.n_cones = u64(numbers.cone_of_row[n_conic - 1]) + 1;
+        if (numbers.n_cones > u64(look.n_variables)) throw std::invalid_argument("each cone has a column");
+    }
+};
+
 PyObject* kinds_in_floats(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         LookArguments given{};
+        PyObject* conic_given = Py_None;
         int sizes, signs, scales_rows, has_masses;
         double may_stay;
-        if (!PyArg_ParseTuple(arguments, "OOpnnOOppppd", &given.P, &given.A, &given.A_is_by_rows, &given.n_variables,
+        if (!PyArg_ParseTuple(arguments, "OOpnnOOppppd|O", &given.P, &given.A, &given.A_is_by_rows, &given.n_variables,
                               &given.n_rows, &given.variables, &given.rows, &sizes, &signs, &scales_rows, &has_masses,
-                              &may_stay))
+                              &may_stay, &conic_given))
             return nullptr;
+        const ConicBuffers conic(conic_given, sizes != 0, given);
         return with_any_problem(given, [&](const auto& problem) -> PyObject* {
             const SampledNumbers variables(given.variables, problem.n_variables), rows(given.rows, problem.n_rows);
             if (!variables.numbers.cost.first) throw std::invalid_argument("costs are missing");
-            const ApartQuestion question{sizes != 0, signs != 0, scales_rows != 0, has_masses != 0, may_stay};
+            const ApartQuestion question{sizes != 0, signs != 0, scales_rows != 0, has_masses != 0, may_stay,
+                                         conic.numbers};
             const FloatKinds kinds =
                 without_lock([&] { return ToldApart(problem, variables.numbers, rows.numbers, question).run(); });
             return Py_BuildValue("NKK", PyBool_FromLong(kinds.are_all_apart), (unsigned long long)kinds.variables,
@@ -773,8 +804,8 @@ PyMethodDef methods[] = {
      "relative_scales(labels, states, n_classes, floats, images): scales relative to the first of each class."},
     {"kinds_in_floats", kinds_in_floats, METH_VARARGS,
      "kinds_in_floats(P, A, A_is_csr, n_variables, n_rows, variables, rows, sizes, signs, scales_rows, has_masses, "
-     "may_stay): whether rounds in floats tell all variables apart, and about how many kinds of variables and of "
-     "rows they tell."},
+     "may_stay, conic): whether rounds in floats tell all variables apart, and about how many kinds of variables and of "
+     "rows they tell; conic is None, or the cone, the kind and whether the sign is open of each of the last rows."},
     {"likeness", likeness, METH_VARARGS,
      "likeness(A, A_is_csr, n_variables, n_rows, variables, rows, labels, row_labels, only_in_proportion): looks at some "
      "rows; returns whether they speak for masses, unless only the second is asked, and whether right-hand sides in "

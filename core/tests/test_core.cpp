@@ -724,6 +724,31 @@ void test_told_apart_in_floats() {
     CHECK(n_alone > 200 && n_told > 100);
 }
 
+// What is alone keeps its colour, and has no error that grew; what is left has that of its sum.
+void test_what_is_alone_settles() {
+    const double low[3] = {0, 0, 0}, high[3] = {1, 1, 1}, cost[3] = {1, 2, 2};
+    u64 images[9];
+    for (int k = 0; k < 3; ++k) {
+        images[k] = image_of(low[k], Reading::decimal);
+        images[3 + k] = image_of(high[k], Reading::decimal);
+        images[6 + k] = image_of(cost[k], Reading::decimal);
+    }
+    const passes::GivenNumbers given{{low, 1}, {high, 1}, {cost, 1}, {images, 1}, {images + 3, 1}, {images + 6, 1}, 3};
+    FloatColours colours(3, true);
+    colours.begin(given, true, true, nullptr);
+    const double first = colours.error(0);
+    SumOfTerms sums[3];
+    for (SumOfTerms& sum : sums) sum.total = 1.0, sum.square = 0x1p-60;
+    colours.recolour(0, 3, sums);
+    CHECK(colours.error(0) > 1000 * first && colours.error(1) > 1000 * first);
+    const double key = colours.keys[0], square = colours.words[1].square;
+    colours.settle_all_but({1, 2});
+    CHECK(colours.error(0) == first && colours.error(1) > 1000 * first);
+    CHECK(colours.keys[0] == key && colours.words[0].square < 0x1p-40 * square && colours.words[1].square == square);
+    colours.recolour_some({1, 2}, sums);
+    CHECK(colours.keys[0] == key && colours.keys[1] != key && colours.error(0) == first);
+}
+
 // Copies of a program of measured numbers agree in every round, whatever cancellation leaves; a program alone does not.
 void test_copies_agree_in_floats() {
     std::mt19937_64 random(17);
@@ -838,6 +863,7 @@ int main() {
     test_told_apart_in_floats<std::int32_t>();
     test_told_apart_in_floats<std::int64_t>();
     test_copies_agree_in_floats();
+    test_what_is_alone_settles();
     test_values_that_are_not_finite();
     test_signs_of_entries();
     test_scales_of_rows_that_threads_share();

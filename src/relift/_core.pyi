@@ -78,6 +78,7 @@ def kinds_in_floats(
     scales_rows: bool,
     has_masses: bool,
     may_stay: float,
+    conic: tuple[NDArray[np.int64], _Words, NDArray[np.uint8]] | None = None,
     /,
 ) -> tuple[bool, int, int]: ...
 def likeness(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -9,11 +11,14 @@ from scipy import sparse
 import relift
 from relift.arrays import SparseMatrix, Vector
 from relift.lifting.presolve import reduce
+from relift.program.cones import Cone, Exponential, Power, PowerND, SecondOrder
+from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.settings import LiftSettings
 from relift.symmetry import finite_field, scaled_search, told_apart
 from relift.symmetry.colour_refinement import core_is_compiled
 from relift.symmetry.exact_vectors import VectorImages
+from relift.symmetry.told_apart import FloatKinds
 
 needs_core = pytest.mark.skipif(not core_is_compiled(), reason="the compiled core is not installed")
 FORMATS = ("csr", "csc")
@@ -242,6 +247,132 @@ def test_masses_for_next_to_nothing_are_tried_in_small_programs_alone(monkeypatc
     assert relift.lift(program).small.n_variables == n - 1
     monkeypatch.setattr(scaled_search, "SMALL", 0)
     assert relift.lift(program).small.n_variables == n
+
+
+def of_cones(seed: int) -> Program:
+    """A few copies of cones of few or measured numbers, some once more in other units, with other signs and orders."""
+    random = np.random.default_rng(seed)
+    n, n_copies = int(random.integers(2, 9)), int(random.integers(1, 4))
+
+    def drawn(*shape: int) -> Vector:
+        if seed % 3 == 0:
+            return np.round(random.normal(size=shape), 3)
+        return random.choice([0.0, 0, 1, -1, 2, 0.5], shape)
+
+    blocks: list[tuple[Vector, Vector, Cone]] = []
+    for _ in range(int(random.integers(1, 5))):
+        kinds = (SecondOrder(int(random.integers(2, 6))), Exponential(), Power(0.3), PowerND([0.2, 0.3, 0.5]))
+        cone = kinds[int(random.integers(4))]
+        rows = drawn(cone.n_rows, n) * (random.random((cone.n_rows, n)) < 0.6)
+        side = drawn(cone.n_rows) * (random.random(cone.n_rows) < 0.8)
+        blocks.append((rows, side, cone))
+        if isinstance(cone, SecondOrder) and random.random() < 0.5:
+            factor = float(random.choice([1.0, 2.0, 0.1]))
+            signs = factor * np.r_[1.0, random.choice([-1.0, 1.0], cone.n_rows - 1)]
+            order = np.r_[0, 1 + random.permutation(cone.n_rows - 1)]
+            blocks.append(((rows * signs[:, None])[order], (side * signs)[order], cone))
+    q, lb, ub = drawn(n), random.choice([0.0, -np.inf, -1], n), random.choice([np.inf, 1.0, 2], n)
+    parts, sides, costs, lows, highs = [], [], [], [], []
+    for _ in range(n_copies):
+        unit, size = random.choice([1.0, 1, 2, 0.5, -1], n), float(random.choice([1.0, 1, 3]))
+        parts.append(np.vstack([rows for rows, _, _ in blocks]) * unit * size)
+        sides.append(np.concatenate([side for _, side, _ in blocks]) * size)
+        ends = np.sort(np.vstack([lb / unit, ub / unit]), axis=0)
+        costs.append(q * unit), lows.append(ends[0]), highs.append(ends[1])
+    order = random.permutation(n * n_copies)
+    C = sparse.block_diag(parts, format="csr")[:, order]
+    A = np.ones((1, n * n_copies)) if random.random() < 0.5 else None
+    conic = ConicRows(C, np.concatenate(sides), [cone for _, _, cone in blocks] * n_copies)
+    return Program(
+        None, np.concatenate(costs)[order], A, None if A is None else -50.0, None, np.concatenate(lows)[order],
+        np.concatenate(highs)[order], conic=conic,
+    )  # fmt: skip
+
+
+@needs_core
+def test_no_cone_is_told_apart_that_an_exact_search_merges(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[bool] = []
+    ask = scaled_search.kinds_in_floats
+
+    def asked(*given: Any, **options: Any) -> FloatKinds | None:
+        kinds = ask(*given, **options)
+        told.append(kinds is not None and kinds.are_all_apart)
+        return kinds
+
+    monkeypatch.setattr(scaled_search, "kinds_in_floats", asked)
+    n_symmetric = 0
+    for seed in range(200):
+        program = of_cones(seed)
+        smalls = []
+        for least in (np.inf, 0):
+            monkeypatch.setattr(scaled_search, "TELLING", least)
+            small = relift.lift(program).small
+            smalls.append((small.n_variables, small.n_rows, small.conic.n_rows, len(small.conic)))
+        assert smalls[0] == smalls[1], seed
+        n_symmetric += smalls[0][2] < program.conic.n_rows
+    assert n_symmetric > 60
+    assert sum(told) > 40
+
+
+def of_norms(n_norms: int) -> Program:
+    """A sum of norms of measured residuals, the last of which is once more, turned and twice as large."""
+    random = np.random.default_rng(10)
+    F, b = random.normal(size=(n_norms, 4, 30)).round(3), random.normal(size=(n_norms, 4)).round(3)
+    F[:, 0], b[:, 0] = 0.0, 0.0
+    heads = np.zeros((n_norms, 4, n_norms))
+    heads[np.arange(n_norms), 0, np.arange(n_norms)] = -1.0
+    C = np.concatenate([F, heads], axis=2).reshape(4 * n_norms, -1)
+    conic = ConicRows(C, b.ravel(), [SecondOrder(4)] * n_norms)
+    return Program(q=np.r_[np.zeros(30), np.ones(n_norms)], conic=conic)
+
+
+@needs_core
+def test_measured_norms_are_told_apart_without_an_exact_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise AssertionError("an exact search was made")
+
+    program = of_norms(40)
+    monkeypatch.setattr(scaled_search, "refine_up_to_scale", refused)
+    assert relift.lift(program).small.conic.n_rows == 160
+
+
+@needs_core
+def test_two_conic_rows_that_are_one_are_not_told_apart() -> None:
+    program = of_norms(40)
+    conic = program.conic
+    twice = sparse.vstack([conic.A, -2.0 * conic.A[[159]], conic.A[[156]] * 0.0]).tocsr()
+    order = np.r_[np.arange(160), 160]  # one more tail of the last cone: twice the one before, turned
+    rows = ConicRows(twice[order], np.r_[conic.b, -2.0 * conic.b[159]], [*conic.cones[:-1], SecondOrder(5)])
+    assert relift.lift(program.replace(conic=rows)).small.conic.n_rows == 161  # rows of one cone must have one size
+    turned = sparse.vstack([conic.A, -1.0 * conic.A[[159]]]).tocsr()
+    rows = ConicRows(turned, np.r_[conic.b, -conic.b[159]], [*conic.cones[:-1], SecondOrder(5)])
+    assert relift.lift(program.replace(conic=rows)).small.conic.n_rows == 160
+
+
+def of_pixels(side: int) -> Program:
+    """A picture of measured grey values, made smooth by absolute differences: |x - y| <= t by two rows each."""
+    random = np.random.default_rng(11)
+    line = sparse.eye_array(side - 1, side, k=1) - sparse.eye_array(side - 1, side)
+    D = sparse.vstack([sparse.kron(sparse.eye_array(side), line), sparse.kron(line, sparse.eye_array(side))])
+    n, m = side * side, D.shape[0]
+    eye, t, r = sparse.eye_array(n), sparse.eye_array(m), sparse.eye_array(n)
+    A = sparse.block_array([[D, -t, None], [D, t, None], [eye, None, -r], [eye, None, r]], format="csr")
+    grey, free = random.integers(0, 256, n).astype(float), np.full(m, np.inf)
+    l = np.r_[-free, np.zeros(m), np.full(n, -np.inf), grey]
+    u = np.r_[np.zeros(m), free, grey, np.full(n, np.inf)]
+    q = np.r_[np.zeros(n), np.full(m, 2.0), np.ones(n)]
+    return Program(q=q, A=A, l=l, u=u, lb=np.r_[np.full(n, -np.inf), np.zeros(m + n)])
+
+
+@needs_core
+def test_absolute_differences_are_told_apart_though_one_row_rises_where_the_other_falls() -> None:
+    program = of_pixels(120)
+    kinds = told_apart.kinds_in_floats(
+        program, VectorImages.of(program, "decimal"), LiftSettings(), masses=True, may_stay=0.02
+    )
+    assert kinds is not None
+    assert kinds.variables >= 0.98 * program.n_variables
+    assert kinds.rows >= 0.98 * program.n_rows
 
 
 def test_nothing_is_told_without_the_core(monkeypatch: pytest.MonkeyPatch) -> None:

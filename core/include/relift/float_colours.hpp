@@ -45,31 +45,44 @@ struct SumOfTerms {
     double total = 0, square = 0;
     void add(double value, const FloatWord& word) {
         total += value * word.word;
-        square += value * value * word.square;
+        square += value * value * word.square + of_addition * (total * total);
     }
     void add(const SumOfTerms& other) {
         total += other.total;
-        square += other.square;
+        square += other.square + of_addition * (total * total);
     }
+    static constexpr double of_addition = 0x1p-107;  // the mean square of what rounding a number takes from it
     // Whether it is more than cancellation may have left of its terms, so that it wakes one that rests.
-    bool counts() const { return square < 0x1p-48 * (total * total); }
+    bool counts() const { return square < 0x1p-56 * (total * total); }
     bool is_empty() const { return !(square > 0); }
+};
+
+// Conic rows, which are the last rows; those of a cone stand together.
+struct ConicNumbers {
+    u64 first_row = ~u64(0), n_cones = 0;
+    const i64* cone_of_row = nullptr;
+    const u64* kinds = nullptr;          // only rows of one kind can be in one class
+    const u8* has_open_sign = nullptr;   // whether the cone does not see the sign of the row; so it is for all of a kind
+    bool sizes = true;                   // whether sizes other than 1 are looked for
 };
 
 class FloatColours {
 public:
     Array<double> keys;      // after the last round
     Array<FloatWord> words;  // nothing while one rests
-    u64 n_resting = 0, n_without_terms = 0, n_vague = 0;
+    u64 n_resting = 0, n_without_terms = 0, n_vague = 0;  // conic rows without terms do not count
     double largest_square = 0;  // of errors of keys
 
-    // Keys are vague where more than few of so many others agree with them by chance.
-    FloatColours(u64 size, bool are_variables)
-        : keys(size), words(size), squares_(size), scales_(size), states_(size),
+    // Keys are vague where more than few of so many others agree with them by chance. There may be more words, of columns
+    // that stay at rest.
+    FloatColours(u64 size, bool are_variables, u64 n_more_words = 0)
+        : keys(size), words(size + n_more_words), squares_(size), scales_(size), states_(size),
           largest_clear_(std::pow(reach_of_clear(size) / many_errors, 2)), are_variables_(are_variables) {}
     static constexpr double many_errors = 32;  // no two members of a class differ by so many
     static constexpr double most_square = 1;
     bool are_lost() const { return largest_square >= most_square; }  // some at least, so that nothing can be said of others
+    // Keys may be vague after another round or two, so that it is time to see which are alone.
+    bool errors_are_large() const { return largest_square > 0x1p-20 * largest_clear_; }
     static double reach_of_clear(u64 size) { return 0x1p-5 / double(size + 1); }
     u64 size() const { return keys.size(); }
     double error(u64 k) const { return std::sqrt(squares_[k]); }
@@ -94,11 +107,14 @@ public:
     }
 
     // Masses are null where all are 1. Numbers that were seen a moment ago are not looked at again.
-    void begin(const passes::GivenNumbers& given, bool sizes, bool signs, const double* masses) {
+    void begin(const passes::GivenNumbers& given, bool sizes, bool signs, const double* masses,
+               const ConicNumbers& conic = ConicNumbers()) {
         masses_ = masses;
+        first_conic_ = conic.first_row;
         const bool has_costs = given.cost.first != nullptr;
         struct Seen {
             double low = NAN, high = 0, cost = 0, mass = 0, scale = 0, key = 0;
+            u64 kind = 0;
             u8 state = 0;
         };
         constexpr int log_places = 8;
@@ -106,15 +122,19 @@ public:
         for (u64 k = 0; k < size(); ++k) {
             const double low = given.low[k], high = given.high[k], cost = has_costs ? given.cost[k] : 0.0;
             const double mass = masses_ ? masses_[k] : 1.0;
-            const u64 word = (bits_of(low) ^ bits_of(high) * 3 ^ bits_of(mass) * 5) + bits_of(cost);
+            const bool is_conic = k >= first_conic_;
+            const u64 kind = is_conic ? conic.kinds[k - first_conic_] + 1 : 0;
+            const u64 word = (bits_of(low) ^ bits_of(high) * 3 ^ bits_of(mass) * 5 ^ kind * 7) + bits_of(cost);
             Seen& here = seen[spread(word ^ word >> 32) >> (64 - log_places)];
-            if (here.low != low || here.high != high || here.cost != cost || here.mass != mass) {
+            if (here.low != low || here.high != high || here.cost != cost || here.mass != mass || here.kind != kind) {
                 const OwnNumbersOfOne own{low, high, cost, mass, given.low_image[k], given.high_image[k],
                                           has_costs ? given.cost_image[k] : 0};
-                const OwnScale scale = own_scale(own, sizes, signs);
+                const OwnScale scale = is_conic ? own_scale(own, conic.sizes, conic.has_open_sign[k - first_conic_] != 0)
+                                                : own_scale(own, sizes, signs);
                 const double signed_size = scale.is_negative ? -scale.size : scale.size, inverse = 1.0 / signed_size;
-                const double key = initial_key(own, signed_size, inverse, has_costs) + 0.4142135623730951 * scale.state;
-                here = {low, high, cost, mass, are_variables_ ? signed_size : inverse, key, scale.state};
+                const double key = initial_key(own, signed_size, inverse, has_costs) + 0.4142135623730951 * scale.state +
+                                   (is_conic ? key_of_kind(kind) : 0.0);
+                here = {low, high, cost, mass, are_variables_ ? signed_size : inverse, key, kind, scale.state};
             }
             scales_[k] = here.scale;  // w of variables, 1/v of rows
             states_[k] = here.state;
@@ -147,7 +167,7 @@ public:
 
     // The new colours of those from `first` on, by their sums. Before the first of them errors are forgotten.
     void recolour(u64 first, u64 last, const SumOfTerms* sums) {
-        if (first == 0) largest_square = 0, n_vague = 0;
+        if (first == 0) begin_round();
         if (have_rested_) {
             for (u64 k = first; k < last; ++k) recolour_one(k, sums[k - first]);
         } else if (!masses_) {
@@ -159,18 +179,16 @@ public:
         }
     }
 
-    // The same for those alone whose sums are more than cancellation leaves; the others stay as they are.
-    void recolour_where_sums_count(const SumOfTerms* sums) {
-        for (u64 k = 0; k < size(); ++k)
-            if (sums[k].counts()) recolour_one(k, sums[k]);
+    // The same for some of them: all others are alone, and stay as they are. Sums are those of all.
+    void recolour_some(const Array<u32>& some, const SumOfTerms* sums) {
+        begin_round();
+        for (const u32 k : some) recolour_one(k, sums[k]);
     }
-
-private:
-    double scale_of_sum(u64 k) const { return are_variables_ && masses_ ? scales_[k] / masses_[k] : scales_[k]; }
+    void begin_round() { largest_square = 0, n_vague = 0; }
 
     // Errors of scales that sums have told stay, and so do those of the keys from then on.
     void recolour_one(u64 k, const SumOfTerms& sum) {
-        n_without_terms += sum.is_empty();
+        n_without_terms += sum.is_empty() && k < first_conic_;
         double square = squares_[k];
         if (states_[k] && sum.counts()) {
             wake(k, sum.total);
@@ -185,7 +203,72 @@ private:
         words[k] = word_of(k, keys[k], square);
     }
 
-    // The same where none has rested, with few loads, since these are what it costs.
+    // Those that are alone in their class have no error from now on, and keep their colours: whatever is the same number for
+    // all who meet it is a colour of a class of one.
+    void settle_all_but(const Array<u32>& left) {
+        Array<u8> were_alone(size(), 1);
+        were_alone.swap(are_alone_);
+        begin_round();
+        for (const u32 k : left) {
+            are_alone_[k] = 0;
+            largest_square = std::max(largest_square, squares_[k]);
+            n_vague += !(squares_[k] <= largest_clear_);
+        }
+        for (u64 k = 0; k < size(); ++k) {
+            if (!are_alone_[k] || (!were_alone.empty() && were_alone[k])) continue;
+            squares_[k] = of_rounding;
+            words[k] = word_of(k, keys[k], of_rounding);
+        }
+    }
+    bool rests_at(u64 k) const { return states_[k] & rests; }
+
+    // Conic rows take up the colour of their cone: those of its rows, and how large these are beside each other. The size of
+    // a cone is that of all its rows together, so that no row is preferred, and nothing cancels.
+    void recolour_by_cones(const ConicNumbers& conic) {
+        for (u64 first = first_conic_, last; first < size(); first = last) {
+            const i64 cone = conic.cone_of_row[first - first_conic_];
+            double cone_size = 0, square = 0, colour = 0, colour_square = 0;
+            for (last = first; last < size() && conic.cone_of_row[last - first_conic_] == cone; ++last) {
+                if (states_[last] & rests) continue;
+                const double part = number_of(keys[last]) / std::fabs(scales_[last]);
+                cone_size += part;
+                square += part * part * (2.25 * squares_[last] + of_rounding);
+            }
+            if (!(cone_size > 0) || !std::isfinite(cone_size)) continue;
+            square /= cone_size * cone_size;
+            const double unit = 1.0 / cone_size;
+            for (u64 k = first; k < last; ++k) {
+                if (states_[k] & rests) continue;
+                const double part = unit / std::fabs(scales_[k]) * number_of(0.7548776662466927 * keys[k] + 0.3);
+                colour += part;
+                colour_square += part * part * (2.25 * squares_[k] + square);
+            }
+            const double of_cone = colour_square + of_rounding;
+            for (u64 k = first; k < last; ++k) {
+                if (!are_alone_.empty() && are_alone_[k]) continue;
+                const bool is_awake = !(states_[k] & rests);
+                const double beside = is_awake ? log_key(unit / std::fabs(scales_[k])) : 0.0;
+                n_vague -= !(squares_[k] <= largest_clear_);
+                const double error = capped(2.0 * squares_[k] + 8.0 * (is_awake ? square : 0.0) + 16.0 * of_cone);
+                squares_[k] = error;
+                largest_square = std::max(largest_square, error);
+                n_vague += !(error <= largest_clear_);
+                keys[k] = key_after(keys[k], beside + 2.0 * colour);
+                words[k] = word_of(k, keys[k], error);
+            }
+        }
+    }
+
+    // New colours for those alone whose sums are more than cancellation leaves; the others stay as they are.
+    void recolour_where_sums_count(const SumOfTerms* sums) {
+        for (u64 k = 0; k < size(); ++k)
+            if (sums[k].counts()) recolour_one(k, sums[k]);
+    }
+
+private:
+    double scale_of_sum(u64 k) const { return are_variables_ && masses_ ? scales_[k] / masses_[k] : scales_[k]; }
+
+    // What recolour_one does where none has rested, with few loads, since these are what it costs.
     template <bool divides_by_masses, bool multiplies_by_masses>
     void recolour_awake(u64 first, u64 last, const SumOfTerms* sums) {
         double *key = keys.data(), *squares = squares_.data();
@@ -194,9 +277,10 @@ private:
         u64 n_empty = 0, n_unclear = 0;
         double largest = largest_square;
         const double largest_clear = largest_clear_;
+        const u64 first_conic = first_conic_;
         for (u64 k = first; k < last; ++k) {
             const SumOfTerms sum = sums[k - first];
-            n_empty += sum.is_empty();
+            n_empty += sum.is_empty() && k < first_conic;
             const double factor = unit * (divides_by_masses ? scale[k] / mass[k] : scale[k]);
             const double relative = sum.total * factor, now = key_after(key[k], key_of_sum(relative));
             const double square = capped(0.5 * squares[k] + square_of_key(sum, factor, relative));
@@ -221,8 +305,8 @@ private:
     // What has left the range of floats is as far off as can be.
     static double capped(double square) { return square < most_square ? square : most_square; }
     static double key_after(double before, double key) { return 0.6180339887498949 * before + key; }
-    static constexpr double of_rounding = 0x1p-94;
-    // Words are about as steep functions of keys.
+    static constexpr double of_rounding = 0x1p-102;
+    // Words rise by at most 1.5 times themselves for each unit of the key.
     static FloatWord with_error(double word, double square) { return {word, word * word * (2.25 * square + of_rounding)}; }
     FloatWord word_of(u64 k, double key, double square) const {
         if (states_[k] & rests) return FloatWord();
@@ -237,12 +321,16 @@ private:
         return has_cost ? key + 0.3247179572447461 * key_of(own.cost * scale / own.mass) : key;
     }
 
-    // A number from 1 to 2 for each colour: a wave with straight flanks, so that it depends continuously on the key.
+    // A number from 1 to 2 for each colour: a wave, so that it depends continuously on the key. Its flanks are bent: between
+    // straight ones the sum of two would stay the same while one key rises and the other falls, as in t - x >= 0 and t + x >= 0.
     static double number_of(double key) {
         constexpr double rounds_to_whole = 0x1.8p52;  // keys are far below it
-        const double whole = (key + rounds_to_whole) - rounds_to_whole;
-        return 1.0 + 2.0 * std::fabs(key - whole);
+        const double whole = (key + rounds_to_whole) - rounds_to_whole, part = std::fabs(key - whole);
+        return 1.0 + part + 2.0 * part * part;
     }
+
+    // A key for each kind, which is its own, not near to that of a kind that is near.
+    static double key_of_kind(u64 kind) { return double(spread(kind ^ kind >> 32) >> 11) * 0x1p-53 * 2.718281828459045; }
 
     // The sum of one that rests tells what is open of its size and sign, as in multipliers.hpp.
     void wake(u64 k, double total) {
@@ -257,7 +345,9 @@ private:
 
     Array<double> squares_, scales_;
     Array<u8> states_;
+    Array<u8> are_alone_;  // empty as long as none is known to be
     bool have_rested_ = false;
+    u64 first_conic_ = ~u64(0);
     double unit_ = 1, largest_clear_;
     Array<double> own_masses_;
     const double* masses_ = nullptr;

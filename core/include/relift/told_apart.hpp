@@ -22,6 +22,7 @@ namespace relift {
 struct ApartQuestion {
     bool sizes = true, signs = true, scales_rows = true, has_masses = false;
     double may_stay = 0;  // the share of variables and of rows that need not be apart; 0 asks for a proof of all
+    ConicNumbers conic = ConicNumbers();  // then A is by rows, and a column for each cone comes last
 };
 
 // About how many kinds of variables and of rows there are, when rounds ended; all, where each is alone, and none where
@@ -37,83 +38,158 @@ public:
     ToldApart(const Problem<Index>& problem, const passes::GivenNumbers& variables, const passes::GivenNumbers& rows,
               const ApartQuestion& question)
         : problem_(problem), given_(variables), given_rows_(rows), question_(question),
-          variables_(problem.n_variables, true), rows_(problem.n_rows, false),
+          n_variables_(problem.n_variables - question.conic.n_cones),
+          variables_(n_variables_, true, question.conic.n_cones), rows_(problem.n_rows, false),
           sums_(problem.has_P() ? std::max(problem.A.n_minor, problem.n_variables) : problem.A.n_minor) {}
 
-    // That all are apart presumes that no row is a multiple of another.
+    // That all are apart presumes that no ordinary row is a multiple of another.
     FloatKinds run() {
-        const u64 n = problem_.n_variables;
+        const u64 n = n_variables_;
         FloatKinds kinds{false, 1, 1};
         if (n < 2 || problem_.n_rows == 0) return kinds;
         if (question_.has_masses) find_masses_in_floats();
         variables_.begin(given_, question_.sizes, question_.signs, masses_.size() ? masses_.data() : nullptr);
-        rows_.begin(given_rows_, question_.scales_rows, question_.signs, row_masses_.size() ? row_masses_.data() : nullptr);
+        rows_.begin(given_rows_, question_.scales_rows, question_.signs, row_masses_.size() ? row_masses_.data() : nullptr,
+                    question_.conic);
         recolour_rows();
         u64 n_left_before = n;  // when some went on by themselves
         for (u32 round = 0; round < most_rounds; ++round) {
             const u64 n_resting = variables_.n_resting + rows_.n_resting, n_before = kinds.variables;
             recolour_variables();
             if (variables_.are_lost() || rows_.are_lost()) return FloatKinds();
-            kinds.variables = count_kinds(variables_);
+            if (!left_.is_known) kinds.variables = count_kinds(variables_);
             const bool are_awake = variables_.n_resting == 0 && rows_.n_without_terms == 0;
-            const bool are_next_to_all = n - kinds.variables <= u64(double(n) * share_that_goes_on);
-            if (question_.may_stay > 0 && are_awake && is_enough(kinds.variables, n)) break;
-            Array<u32> left;
-            if (question_.may_stay == 0 && are_awake && are_next_to_all) {
-                left = those_that_agree();
-                if (left.empty()) return {true, n, rows_.size()};
+            if (are_enough(kinds.variables)) break;
+            if (left_.is_known || is_worth_a_look(kinds.variables, are_awake)) {
+                const u64 n_vague = variables_.n_vague, n_left = left_.is_known ? left_.those.size() : n;
+                left_.look_at(variables_);
+                // Errors have overtaken what is left, and will not become smaller.
+                if (2 * n_vague > n_left || (8 * n_vague > n_left && 10 * left_.those.size() > 9 * n_left)) return FloatKinds();
+                kinds.variables = n - left_.those.size();
+                if (are_awake && left_.those.empty() && !has_cones()) return {true, n, rows_.size()};
+                if (are_enough(kinds.variables)) break;
             }
             recolour_rows();
-            if (!left.empty() && 2 * left.size() <= n_left_before) {
-                n_left_before = left.size();
-                if (are_parted_by_themselves(std::move(left))) return {true, n, rows_.size()};
+            if (left_.is_known) {
+                if (has_cones() || rows_left_.is_known || rows_.errors_are_large()) rows_left_.look_at(rows_);
+                const u64 n_left = left_.those.size();
+                bool are_apart = n_left == 0 && are_awake;
+                if (question_.may_stay == 0 && are_awake && 0 < n_left && 2 * n_left <= n_left_before) {
+                    n_left_before = n_left;
+                    are_apart = are_parted_by_themselves(left_.those);
+                }
+                if (are_apart && conic_rows_are_apart()) return {true, n, rows_.size()};
             }
-            if (8 * variables_.n_vague > n || 4 * rows_.n_vague > rows_.size()) return FloatKinds();
+            if (!left_.is_known && (8 * variables_.n_vague > n || 4 * rows_.n_vague > rows_.size())) return FloatKinds();
             const bool has_woken = variables_.n_resting + rows_.n_resting < n_resting;
             const bool are_few = double(kinds.variables) < share_that_repeats * double(n);
             const bool grew_little = double(kinds.variables) < least_growth * double(n_before);
             const bool is_ending = double(n - kinds.variables) < share_that_stays * double(n - n_before);
             if (!has_woken && !is_ending && (are_few || grew_little)) break;
         }
-        kinds.rows = count_kinds(rows_);
+        kinds.rows = count_rows();
         if (is_enough(kinds.variables, n) && !is_enough(kinds.rows, rows_.size())) {  // they are a step behind
             recolour_rows();
-            kinds.rows = count_kinds(rows_);
+            kinds.rows = count_rows();
         }
         return kinds;
     }
 
 private:
+    // Those that rest, or agreed with another one each time they were looked at: what once did not is alone for good.
+    struct Left {
+        Array<u32> those;
+        bool is_known = false;
+        void look_at(FloatColours& colours) {
+            Array<u32> before = std::move(those);
+            those = those_that_agree(colours, is_known ? &before : nullptr);
+            if (colours.n_resting) add_those_at_rest(before, colours);
+            colours.settle_all_but(those);
+            is_known = true;
+        }
+
+    private:
+        void add_those_at_rest(const Array<u32>& before, const FloatColours& colours) {
+            const u64 n_before = is_known ? before.size() : colours.size();
+            for (u64 place = 0; place < n_before; ++place) {
+                const u32 k = is_known ? before[place] : u32(place);
+                if (colours.rests_at(k)) those.push_back(k);
+            }
+            std::sort(those.begin(), those.end());
+            those.erase(std::unique(those.begin(), those.end()), those.end());
+        }
+    };
+
+    // To see which are alone: where all may be, or where many are, and errors will soon hide others.
+    bool is_worth_a_look(u64 n_kinds, bool are_awake) const {
+        const double n = double(n_variables_), n_vague = double(variables_.n_vague);
+        if (question_.may_stay == 0 && are_awake && n - double(n_kinds) <= share_that_goes_on * n) return true;
+        const bool is_late = question_.may_stay == 0 ? variables_.errors_are_large() : 4.0 * n_vague > question_.may_stay * n;
+        return is_late && double(n_kinds) >= share_that_is_looked_at * n;
+    }
+
+    // Whether next to all are apart, where that is asked; what rests, or may be empty, does not count.
+    bool are_enough(u64 n_kinds) const {
+        const u64 n_open = variables_.n_resting + rows_.n_without_terms;
+        return question_.may_stay > 0 && is_enough(n_kinds - std::min(n_kinds, n_open), n_variables_);
+    }
     bool is_enough(u64 n_kinds, u64 n) const { return double(n_kinds) >= (1.0 - question_.may_stay) * double(n); }
 
     void find_masses_in_floats() {
         masses_.resize(problem_.n_variables);
         row_masses_.resize(problem_.n_rows);
         find_masses(problem_, given_, given_rows_, masses_.data(), row_masses_.data());
+        if (has_cones()) equalise_masses();
+    }
+
+    // ------------------------------------------------------------------------------------ cones
+    bool has_cones() const { return question_.conic.n_cones > 0; }
+
+    // All rows of a cone count equally much: by the least mass among them.
+    void equalise_masses() {
+        const ConicNumbers& conic = question_.conic;
+        for (u64 first = conic.first_row, last; first < problem_.n_rows; first = last) {
+            double least = row_masses_[first];
+            for (last = first; last < problem_.n_rows && owner(last) == owner(first); ++last)
+                least = std::min(least, row_masses_[last]);
+            std::fill(row_masses_.begin() + i64(first), row_masses_.begin() + i64(last), least);
+        }
+    }
+    i64 owner(u64 row) const { return question_.conic.cone_of_row[row - question_.conic.first_row]; }
+
+    // Where all variables are apart, ordinary rows are; conic rows may be multiples of each other, so that they are compared.
+    bool conic_rows_are_apart() const {
+        return std::none_of(rows_left_.those.begin(), rows_left_.those.end(),
+                            [&](u32 row) { return row >= question_.conic.first_row; });
     }
 
     // ------------------------------------------------------------------------------------ rounds
     void recolour_rows() {
         rows_.n_without_terms = 0;
-        if (problem_.A_is_by_rows) return gather_and_recolour(rows_, variables_.words.data());
-        scatter(variables_.words.data());
-        recolour_by_sums(rows_);
+        if (problem_.A_is_by_rows) {
+            gather_and_recolour(rows_, rows_left_, variables_.words.data());
+        } else {
+            scatter(variables_.words.data());
+            recolour_by_sums(rows_, rows_left_);
+        }
+        if (has_cones()) rows_.recolour_by_cones(question_.conic);
     }
 
-    void recolour_by_sums(FloatColours& colours) {
+    void recolour_by_sums(FloatColours& colours, const Left& left) {
         colours.choose_unit([&](u64 k) { return sums_[k]; });
-        colours.recolour(0, colours.size(), sums_.data());
+        if (left.is_known) colours.recolour_some(left.those, sums_.data());
+        else colours.recolour(0, colours.size(), sums_.data());
     }
 
     void recolour_variables() {
         if (problem_.A_is_by_rows) scatter(rows_.words.data());
-        else if (!problem_.has_P()) return gather_and_recolour(variables_, rows_.words.data());
+        else if (!problem_.has_P()) return gather_and_recolour(variables_, left_, rows_.words.data());
         for (u64 j = 0; problem_.has_P() && j < variables_.size(); ++j) {  // by colours of all as they were
             if (!problem_.A_is_by_rows) sums_[j] = SumOfTerms();
             add_major(problem_.P, u32(j), variables_.words.data(), sums_[j]);
             if (!problem_.A_is_by_rows) add_major(problem_.A, u32(j), rows_.words.data(), sums_[j]);
         }
-        recolour_by_sums(variables_);
+        recolour_by_sums(variables_, left_);
     }
 
     // Two sums at a time: an addition need not wait for the one before.
@@ -129,7 +205,7 @@ private:
         sum.add(other);
     }
 
-    void gather_and_recolour(FloatColours& colours, const FloatWord* words) {
+    void gather_and_recolour(FloatColours& colours, const Left& left, const FloatWord* words) {
         constexpr u32 block = 256;
         SumOfTerms sums[block];
         colours.choose_unit([&](u64 major) {
@@ -137,6 +213,15 @@ private:
             add_major(problem_.A, u32(major), words, sum);
             return sum;
         });
+        if (left.is_known) {
+            colours.begin_round();
+            for (const u32 major : left.those) {
+                SumOfTerms sum;
+                add_major(problem_.A, major, words, sum);
+                colours.recolour_one(major, sum);
+            }
+            return;
+        }
         for (u32 first = 0; first < problem_.A.n_major; first += block) {
             const u32 last = std::min(first + block, problem_.A.n_major);
             for (u32 major = first; major < last; ++major) {
@@ -158,6 +243,8 @@ private:
     }
 
     // ------------------------------------------------------------------------------------ how many there are
+    u64 count_rows() const { return rows_left_.is_known ? rows_.size() - rows_left_.those.size() : count_kinds(rows_); }
+
     // About how many kinds there are, by those in a slice of hash space; all of them, if none of these is there twice.
     // Vague ones do not count.
     static u64 count_kinds(const FloatColours& colours) {
@@ -183,14 +270,16 @@ private:
 
     static u64 cell_of(double key, double cells) { return u64(floor_of(key * cells)); }
 
-    // The variables whose keys agree with that of another one but for rounding. Two keys that are clear are then in one
-    // cell, or on both sides of an end of a cell: these are put into both. A bit for each of many cells shows which are
-    // there again. What agrees with a vague key is in one of the wider cells that this one reaches.
-    Array<u32> those_that_agree() const {
-        const Array<double>& keys = variables_.keys;
-        const u32 n = u32(keys.size());
-        const double largest = FloatColours::many_errors * std::sqrt(variables_.largest_square);
-        const double reach = std::min(largest, FloatColours::reach_of_clear(n)), cells = 0x1p-7 / reach;
+    // Those whose keys agree with that of another one but for rounding, among some, or among all where null is given. Two keys
+    // that are clear are then in one cell, or on both sides of an end of a cell: these are put into both. A bit for each of
+    // many cells shows which are there again. What agrees with a vague key is in one of the wider cells that this one
+    // reaches. Where there are many, a few more are among them, whose bits are those of others by chance.
+    static Array<u32> those_that_agree(const FloatColours& colours, const Array<u32>* among) {
+        const Array<double>& keys = colours.keys;
+        const u32 n = u32(among ? among->size() : keys.size());
+        const auto member = [among](u32 place) { return among ? (*among)[place] : place; };
+        const double largest = FloatColours::many_errors * std::sqrt(colours.largest_square);
+        const double reach = std::min(largest, FloatColours::reach_of_clear(n)), cells = 0x1p-4 / reach;
         const double wide_cells = std::min(cells, 1.0 / largest);
         int log_bits = 10;
         while (u64(1) << log_bits < u64(24) * n) ++log_bits;
@@ -198,32 +287,34 @@ private:
         Array<u64> is_there((u64(1) << log_bits) / 64, 0), is_there_again(is_there), is_reached;
         const auto is_in = [](const Array<u64>& bits, u64 bit) { return bits[bit >> 6] >> (bit & 63) & 1; };
         const auto put_into = [](Array<u64>& bits, u64 bit) { bits[bit >> 6] |= u64(1) << (bit & 63); };
-        const auto visit_cells = [&](u32 j, auto&& visit) {
-            const u64 cell = cell_of(keys[j], cells), next = cell_of(keys[j] + 2.0 * reach, cells);
+        const auto visit_cells = [&](double key, auto&& visit) {
+            const u64 cell = cell_of(key, cells), next = cell_of(key + 2.0 * reach, cells);
             visit(bit_of(cell));
             if (next != cell) visit(bit_of(next));
         };
-        for (u32 j = 0; j < n; ++j)
-            visit_cells(j, [&](u64 bit) {
+        for (u32 place = 0; place < n; ++place)
+            visit_cells(keys[member(place)], [&](u64 bit) {
                 is_there_again[bit >> 6] |= is_there[bit >> 6] & u64(1) << (bit & 63);
                 put_into(is_there, bit);
             });
         if (reach < largest) {
             is_reached.assign(is_there.size(), 0);
-            for (u32 j = 0; j < n; ++j) {
-                const double error = FloatColours::many_errors * variables_.error(j);
+            for (u32 place = 0; place < n; ++place) {
+                const double key = keys[member(place)], error = FloatColours::many_errors * colours.error(member(place));
                 if (error <= reach) continue;
-                const u64 first = cell_of(keys[j] - error - reach, wide_cells), last = cell_of(keys[j] + error + reach, wide_cells);
+                const u64 first = cell_of(key - error - reach, wide_cells), last = cell_of(key + error + reach, wide_cells);
                 for (u64 cell = first; i64(cell - last) <= 0; ++cell) put_into(is_reached, bit_of(cell));
             }
         }
         Array<u32> some;
-        for (u32 j = 0; j < n; ++j) {
-            bool may_agree = reach < largest && is_in(is_reached, bit_of(cell_of(keys[j], wide_cells)));
-            visit_cells(j, [&](u64 bit) { may_agree |= is_in(is_there_again, bit); });
-            if (may_agree) some.push_back(j);
+        for (u32 place = 0; place < n; ++place) {
+            const double key = keys[member(place)];
+            bool may_agree = reach < largest && is_in(is_reached, bit_of(cell_of(key, wide_cells)));
+            visit_cells(key, [&](u64 bit) { may_agree |= is_in(is_there_again, bit); });
+            if (may_agree) some.push_back(member(place));
         }
-        return near_ones(some, variables_);
+        const bool are_many = double(some.size()) > share_that_goes_on * double(keys.size());
+        return are_many ? some : near_ones(some, colours);
     }
 
     // Those of some whose keys agree with another one's: intervals around them meet.
@@ -328,16 +419,19 @@ private:
         return entries;
     }
 
-    static constexpr u32 most_rounds = 8;
+    static constexpr u32 most_rounds = 16;
     static constexpr u64 most_counted = 16384;  // of variables or rows, to tell kinds
     static constexpr double share_that_repeats = 0.02, least_growth = 1.5;  // of kinds
     static constexpr double share_that_stays = 0.7;      // of those that are not apart, in a round that is worth another
-    static constexpr double share_that_goes_on = 0.125;  // by itself, of all variables
+    static constexpr double share_that_is_looked_at = 0.25;  // of kinds, so that it is seen which are alone
+    static constexpr double share_that_goes_on = 0.125;      // by itself, of all variables
 
     const Problem<Index>& problem_;
     const passes::GivenNumbers &given_, &given_rows_;
     const ApartQuestion question_;
+    const u64 n_variables_;  // without columns of cones
     FloatColours variables_, rows_;
+    Left left_, rows_left_;  // variables, and conic rows
     Array<SumOfTerms> sums_;
     Array<double> masses_, row_masses_;
 };

@@ -13,17 +13,18 @@ open are *links*: they count once the row is awake, with its sign. All rows of a
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from relift.arrays import FieldElements, Flags, Indices, Vector
 from relift.program.program import Program
 from relift.records import quick
 from relift.settings import LiftSettings
 from relift.symmetry import finite_field as field
-from relift.symmetry.cone_refinement import StackedCones
+from relift.symmetry.cone_refinement import PRODUCT, StackedCones
 from relift.symmetry.exact_vectors import VectorImages
 from relift.symmetry.masses import best_places
 from relift.symmetry.own_scales import OPEN_SIGN, OPEN_SIZE, RESTS, Intervals, Masses, OwnScales
@@ -70,6 +71,14 @@ class ScaledCones:
         links = np.full(m + conic.n_rows, -1, np.int64)
         np.subtract(stacked.program.A.indptr[m + 1 :], 1, out=links[m:], where=has_open_sign)  # cones come last
         return cls(stacked, cones, rows, links, conic.cone_of_row)
+
+    @cached_property
+    def told(self) -> tuple[Indices, FieldElements, NDArray[np.uint8]]:
+        """Of each conic row its cone, its kind and position as one word, and whether its sign is open."""
+        m = self.stacked.n_rows
+        kind, position = self.stacked.kind_of_row[m:], self.stacked.position_of_row[m:]
+        words = position * np.uint64(2 * PRODUCT + 1) + kind  # different ones for different pairs: the factor is odd
+        return self.cone_of_row, words, (self.links[m:] >= 0).view(np.uint8)
 
     def vectors(self, vectors: VectorImages) -> VectorImages:
         """Images of the vectors of the stacked program: cones have no cost and no bounds."""

@@ -304,34 +304,44 @@ class _Search:
     def may_ask_floats(self) -> bool:
         """Whether rounds in floats can say that nothing is equivalent."""
         images, settings = self.images, self.settings
-        is_asked = self.is_linear and self.small is None and settings.digits is None and self.n_entries > TELLING
-        is_plain = images.are_given and not images.variables and not images.rows
-        return is_asked and is_plain and self.kept.rows_are_apart
+        has_no_squares = len(self.program.quadratic) == 0
+        is_asked = has_no_squares and self.small is None and settings.digits is None and self.n_entries > TELLING
+        is_plain = images.are_given and not any((images.variables, images.rows, images.conic_rows, images.cones))
+        return is_asked and is_plain and images.rows_are_apart and images.rows_have_entries
 
     def ask_floats(self) -> None:
         """Find out by floats whether neither equal masses nor those of sizes and prices put anything into one class."""
-        if not self.may_ask_floats or not self.colours.may_merge:
+        if not self.may_ask_floats or (self.is_linear and not self.colours.may_merge):
             return  # the equitable classes are the ones, and costs and bounds may tell all apart at once
         with memory_kept():
-            self.kinds = kinds_in_floats(self.program, self.images.vectors, self.settings, masses=False)
+            self.kinds = self.kinds_in_floats(masses=False)
             self.is_alone = self.kinds is not None and self.kinds.are_all_apart
             self.is_told_apart = self.is_alone and self.masses_find_little()
 
     def masses_find_little(self) -> bool:
         """Whether masses of sizes and prices put next to nothing into one class, where everything is alone without."""
-        if not self.tries_masses(self.alone().found):
-            return True
-        program, is_small = self.program, self.n_entries <= SMALL
-        may_stay = 0.0 if is_small else LITTLE
-        kinds = kinds_in_floats(program, self.images.vectors, self.settings, masses=True, may_stay=may_stay)
+        return not self.tries_masses(self.alone().found) or self.masses_tell_apart()
+
+    def masses_tell_apart(self) -> bool:
+        """Whether floats show that next to nothing is equivalent with masses of sizes and prices."""
+        is_small, least = self.n_entries <= SMALL, 1.0 - LITTLE
+        kinds = self.kinds_in_floats(masses=True, may_stay=0.0 if is_small else LITTLE)
         if kinds is None or is_small:
             return kinds is not None and kinds.are_all_apart
-        least = 1.0 - LITTLE
-        return kinds.variables >= least * program.n_variables and kinds.rows >= least * program.n_rows
+        n, m = self.program.n_variables, self.program.n_rows + self.program.conic.n_rows
+        return kinds.variables >= least * n and kinds.rows >= least * m
+
+    def kinds_in_floats(self, *, masses: bool, may_stay: float = 0.0) -> FloatKinds | None:
+        """How much floats tell apart; see :func:`relift.symmetry.told_apart.kinds_in_floats`."""
+        conic = None if self.cones is None else self.cones.told
+        return kinds_in_floats(
+            self.program_of_all(), self.vectors_of_all, self.settings, masses=masses, may_stay=may_stay, conic=conic
+        )
 
     def alone(self) -> Candidate:
-        """Every variable and every row by itself."""
-        n, m = self.program.n_variables, self.program.n_rows
+        """Every variable and every row by itself, and every cone and conic row."""
+        searched = self.program if self.cones is None else self.cones.stacked.program
+        n, m = searched.n_variables, searched.n_rows
         classes = as_given(Partition.discrete(n)), as_given(Partition.discrete(m))
         nothing = RefinementStatistics("compiled", 0, 0, 0, 0.0)
         return Candidate(self.program, ScaledRefinement(*classes, nothing), None, NONE)
@@ -400,7 +410,12 @@ class _Search:
         """The given classes, or those with masses of sizes and prices if they are fewer."""
         if not self.tries_masses(candidate.found):
             return candidate
-        masses = self.masses(candidate.found)
+        found = candidate.found
+        are_apart = found.variables.classes.is_discrete and found.rows.classes.is_discrete
+        # Where floats could not tell what equal masses do, they may for others; if they could, they were asked before.
+        if are_apart and self.may_ask_floats and not self.is_alone and self.masses_tell_apart():
+            return candidate
+        masses = self.masses(found)
         if masses is not None:
             with_masses = self.refine(masses)
             if with_masses.n_classes < candidate.n_classes:

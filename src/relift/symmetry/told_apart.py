@@ -14,6 +14,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
+import numpy as np
+from numpy.typing import NDArray
+
+from relift.arrays import FieldElements, Indices
 from relift.program.program import Program
 from relift.settings import LiftSettings
 from relift.symmetry import finite_field as field
@@ -32,7 +36,7 @@ class FloatKinds:
     Parameters
     ----------
     are_all_apart
-        Whether every variable is alone. Every row is then alone too, if none is a multiple of another.
+        Whether every variable is alone. Every row is then alone too, if no ordinary one is a multiple of another.
     variables, rows
         About how many kinds there are: at most so many classes more than these can be merged.
     """
@@ -43,14 +47,21 @@ class FloatKinds:
 
 
 def kinds_in_floats(
-    program: Program, vectors: VectorImages, settings: LiftSettings, *, masses: bool, may_stay: float = 0.0
+    program: Program,
+    vectors: VectorImages,
+    settings: LiftSettings,
+    *,
+    masses: bool,
+    may_stay: float = 0.0,
+    conic: tuple[Indices, FieldElements, NDArray[np.uint8]] | None = None,
 ) -> FloatKinds | None:
     """How much floats tell apart; None where rounding leaves too little of them, and without the compiled core.
 
     Parameters
     ----------
     program
-        A linear or quadratic program, with vectors as they were given: those that were computed may have cancelled.
+        A linear or quadratic program, with vectors as they were given: those that were computed may have cancelled. Its
+        cones are stacked (:class:`~relift.symmetry.cone_refinement.StackedCones`).
     vectors
         Exact images of its vectors.
     settings
@@ -59,6 +70,9 @@ def kinds_in_floats(
         Whether members count by size and price; equally much otherwise.
     may_stay
         The share of the variables and rows that need not be apart; if it is 0, it is proved that all are, or not.
+    conic
+        Of each conic row, which are the last, its cone, its kind, and whether the cone does not see its sign. Conic rows
+        are apart too where all are.
 
     Examples
     --------
@@ -83,6 +97,6 @@ def kinds_in_floats(
         program.n_variables, program.n_rows,
         (program.lb, program.ub, program.q, vectors.lb, vectors.ub, vectors.q),
         (program.l, program.u, None, vectors.l, vectors.u, None),
-        settings.sizes, settings.signs, settings.scale_rows, masses, may_stay,
+        settings.sizes, settings.signs, settings.scale_rows, masses, may_stay, conic,
     ))  # fmt: skip
     return kinds if kinds.variables else None
