@@ -193,6 +193,12 @@ SOLVERS = _of(
     ("newton_polish.py", "return bool(np.all(new * old >= 0))", "return True", GUARDS),
     (
         "newton_polish.py",
+        "return _Point(x, y, w, z, given.v) if said else given",
+        "return given",
+        "tests/solvers/test_newton_polish.py",
+    ),
+    (
+        "newton_polish.py",
         "return np.where(dual_value > 0, upper, lower)",
         "return np.where(dual_value > 0, lower, upper)",
         GUARDS,
