@@ -8,12 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+import relift
 from relift.lifting import ray_residuals
 from relift.lifting.ray_residuals import infeasibility_residual, measures_of_rows
 from relift.program import passes
 from relift.program.program import Program
 
-pytestmark = pytest.mark.skipif(passes.core is None, reason="there is no compiled core")
+needs_core = pytest.mark.skipif(passes.core is None, reason="there is no compiled core")
 
 
 def drawn(seed: int) -> tuple[Program, np.ndarray]:
@@ -30,6 +31,7 @@ def drawn(seed: int) -> tuple[Program, np.ndarray]:
     return Program(q=np.zeros(n), A=matrix, l=l, u=u, lb=lb, ub=ub), y
 
 
+@needs_core
 @given(seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=300, deadline=None)
 def test_a_compiled_residual_of_a_ray_is_that_of_its_twin(seed: int) -> None:
@@ -47,3 +49,51 @@ def test_a_compiled_residual_of_a_ray_is_that_of_its_twin(seed: int) -> None:
 def test_rays_that_prove_something_are_among_those_that_are_compared() -> None:
     with np.errstate(all="ignore"):
         assert sum(np.isfinite(infeasibility_residual(*drawn(seed))) for seed in range(300)) > 20
+
+
+def with_a_constraint(n: int, rank: int) -> Program:
+    """Rows that no point of an ellipsoid meets, whose matrix has a rank."""
+    random = np.random.default_rng(n)
+    A, root, cost = random.uniform(0, 1, (n // 2, n)), random.normal(size=(n, rank)), random.uniform(1, 2, n)
+    P = root @ root.T + (np.eye(n) if rank == n else 0.0)
+    return Program(q=cost, A=A, l=np.full(n // 2, 99.0), lb=-1, ub=1, quadratic=[(P, cost, 1.0)])
+
+
+@pytest.mark.parametrize(("n", "rank"), [(6, 6), (6, 3), (100, 100)])
+def test_rows_that_miss_an_ellipsoid_are_proved_infeasible(n: int, rank: int) -> None:
+    result = relift.solve(with_a_constraint(n, rank))
+    assert result.status == "infeasible"
+    assert result.certificate.ray_residual <= 1e-6
+    assert len(result.attempts) == 1
+
+
+@pytest.mark.parametrize("fits", [True, False])
+def test_a_dense_factor_is_asked_up_to_its_limit_only(fits: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray_residuals, "SMALL", 2 if fits else 1)
+    M = sparse.csc_array([[4.0, 2.0], [2.0, 3.0]])
+    point = ray_residuals._solved_by_factors(M, np.array([2.0, 1.0]))
+    assert (point is None) != fits
+    assert point is None or point == pytest.approx([0.5, 0.0])
+    assert ray_residuals._solved_by_steps(M, np.array([2.0, 1.0])) == pytest.approx([0.5, 0.0])
+
+
+def test_a_singular_matrix_is_left_to_steps() -> None:
+    singular = sparse.csc_array([[1.0, 1.0], [1.0, 1.0]])
+    assert ray_residuals._solved_by_factors(singular - 1e-20 * sparse.eye_array(2), np.ones(2)) is None
+    assert ray_residuals._solved_by_steps(singular, np.ones(2)) == pytest.approx([0.5, 0.5])
+
+
+@pytest.mark.parametrize("found", [1e-10, 1e-12])
+def test_another_point_is_looked_for_unless_the_first_one_is_a_proof(
+    found: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, asked = with_a_constraint(6, 6), list[object]()
+
+    def answer(*parts: object) -> float:
+        asked.append(parts[5])
+        return found
+
+    monkeypatch.setattr(ray_residuals, "_residual_beside", answer)
+    measures = ray_residuals._Measures.of(program)
+    assert ray_residuals.residual_slowly(program, measures, np.ones(3), np.ones(1), None, np.zeros(0)) == found
+    assert len(asked) == (1 if found <= 1e-11 else 2)

@@ -163,6 +163,7 @@ LIFTING = _of(
         "tests/lifting/test_quadratic_rows.py",
     ),
     ("ray_residuals.py", "DUST_OF_RAYS = 1e-8", "DUST_OF_RAYS = 0.0", GUARDS),
+    ("ray_residuals.py", "FOUND = 1e-11", "FOUND = 1e-9", "tests/lifting/test_ray_residuals.py"),
     (
         "cuts.py",
         "if not (_is_same(self.rows, rows) and _is_same(self.columns, columns)):",
