@@ -38,8 +38,12 @@ FLAGS = (
 )
 KERNEL_TESTS = (
     "tests/lifting/test_point_residuals.py",
+    "tests/lifting/test_ray_residuals.py",
     "tests/program/test_conic_passes.py",
     "tests/program/test_passes.py",
+    "tests/program/test_quadratic_passes.py",
+    "tests/solvers/test_forms.py",
+    "tests/solvers/test_newton_polish.py",
     "tests/symmetry/test_colour_refinement.py",
     "tests/symmetry/test_cone_refinement.py",
     "tests/symmetry/test_equitable.py",

@@ -12,6 +12,7 @@ import relift
 from relift import Program
 from relift.lifting.ray_residuals import infeasibility_residual
 from relift.program.solution import Solution, Status
+from relift.solvers import newton_polish
 from relift.solvers.newton_polish import polished
 from relift.symmetry.colour_refinement import colour_refinement
 from relift.symmetry.partition import Partition
@@ -147,7 +148,11 @@ def test_a_free_row_is_written_and_comes_back_free(suffix: str, tmp_path: Path) 
 # --- polish: signs of duals -----------------------------------------------------------------------------------
 
 
-def test_a_step_that_turns_the_sign_of_a_dual_value_is_not_taken() -> None:
+@pytest.mark.parametrize("most_compiled", [0, newton_polish.MOST_COMPILED])
+def test_a_step_that_turns_the_sign_of_a_dual_value_is_not_taken(
+    most_compiled: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(newton_polish, "MOST_COMPILED", most_compiled)
     # min 1/2 (x - 2)^2 with x <= 3, which is taken for active: there y = -1, which no upper bound pays.
     program = Program(P=[[1.0]], q=[-2.0], A=[[1.0]], u=[3.0])
     wrong = Solution(
@@ -166,8 +171,12 @@ def test_a_step_that_turns_the_sign_of_a_dual_value_is_not_taken() -> None:
     assert polished(narrow_bounds, between) is between
 
 
+@pytest.mark.parametrize("most_compiled", [0, newton_polish.MOST_COMPILED])
 @pytest.mark.parametrize("is_upper", [True, False])
-def test_a_polished_point_lies_on_the_bound_that_its_dual_value_belongs_to(is_upper: bool) -> None:
+def test_a_polished_point_lies_on_the_bound_that_its_dual_value_belongs_to(
+    is_upper: bool, most_compiled: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(newton_polish, "MOST_COMPILED", most_compiled)
     # min 1/2 x^2 -+ 5x with -1 <= x <= 1: the optimum is 1 with y = 4, or -1 with y = -4.
     side = 1.0 if is_upper else -1.0
     program = Program(P=[[1.0]], q=[-5.0 * side], A=[[1.0]], l=[-1.0], u=[1.0])

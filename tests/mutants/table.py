@@ -163,6 +163,7 @@ LIFTING = _of(
         "tests/lifting/test_quadratic_rows.py",
     ),
     ("ray_residuals.py", "DUST_OF_RAYS = 1e-8", "DUST_OF_RAYS = 0.0", GUARDS),
+    ("ray_residuals.py", "FOUND = 1e-11", "FOUND = 1e-9", "tests/lifting/test_ray_residuals.py"),
     (
         "cuts.py",
         "if not (_is_same(self.rows, rows) and _is_same(self.columns, columns)):",
@@ -191,6 +192,12 @@ LIFTING = _of(
 SOLVERS = _of(
     "src/relift/solvers",
     ("newton_polish.py", "return bool(np.all(new * old >= 0))", "return True", GUARDS),
+    (
+        "newton_polish.py",
+        "return _Point(x, y, w, z, given.v) if said else given",
+        "return given",
+        "tests/solvers/test_newton_polish.py",
+    ),
     (
         "newton_polish.py",
         "return np.where(dual_value > 0, upper, lower)",

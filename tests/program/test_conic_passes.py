@@ -10,7 +10,7 @@ from scipy import sparse
 
 from relift.arrays import SparseMatrix, Vector
 from relift.lifting.cone_residuals import ScaledPoint
-from relift.program import conic_passes, conic_passes_reference
+from relift.program import conic_passes, conic_passes_reference, other_order
 from relift.program.cones import Cone, Exponential, SecondOrder
 from relift.program.conic_rows import KEPT_ROWS, ConeLayout, ConicRows
 from relift.program.passes import core
@@ -52,7 +52,7 @@ def test_a_matrix_in_the_other_order_is_what_scipy_makes_of_it(seed: int) -> Non
         matrix = some_matrix(random, m, n, order)
         if random.random() < 0.3:
             matrix.indices, matrix.indptr = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
-        columns, rows = conic_passes.by_columns(matrix), conic_passes.by_rows(matrix)
+        columns, rows = other_order.by_columns(matrix), other_order.by_rows(matrix)
         for made, expected in ((columns, matrix.tocsc()), (rows, matrix.tocsr())):
             assert made.format == expected.format
             assert made.shape == expected.shape

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from relift.program import passes as compiled
 from relift.program import quadratic_passes as passes
@@ -41,6 +42,32 @@ def test_compiled_passes_give_the_floats_of_their_twins(seed: int, n_entries: in
         np.testing.assert_array_equal(found, expected)
 
 
+@given(seed=st.integers(0, 2**32 - 1), n_entries=st.integers(0, 60), has_duals=st.booleans())
+@settings(max_examples=200, deadline=None)
+def test_compiled_looks_at_whole_constraints_give_the_floats_of_their_twins(
+    seed: int, n_entries: int, has_duals: bool
+) -> None:
+    entries, x, z = drawn(seed, n_entries)
+    random = np.random.default_rng(seed)
+    slopes = random.normal(size=(z.size, x.size)) * random.choice([0.0, 1.0], (z.size, x.size))
+    constraints = entries, sparse.csr_array(slopes), random.choice([0.0, 1.5, -300.0], z.size)
+    marks = random.choice([0.0, 1.0], x.size)
+    of_cones = (np.abs(random.normal(size=x.size)), *random.uniform(0, 2, (2, x.size)), marks, marks.copy())
+    duals, sizes = z if has_duals else None, np.abs(x)
+    with np.errstate(all="ignore"):
+        expected = (
+            *reference.columns_of_constraints(constraints, x, duals, of_cones),
+            *reference.excess_of_constraints(constraints, x, sizes, 0.5),
+        )
+        natural, terms, sums, below, above = map(np.array, of_cones)
+        found = (
+            *passes.columns_of_constraints(constraints, x, duals, (natural, terms, sums, below, above)),
+            *passes.excess_of_constraints(constraints, x, sizes, 0.5),
+        )
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 def test_entries_that_are_not_contiguous_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     entries, x, z = drawn(1, 40)
     sliced = tuple(np.repeat(part, 2)[::2] for part in entries)
@@ -57,7 +84,9 @@ def test_entries_that_are_not_contiguous_are_taken(monkeypatch: pytest.MonkeyPat
 def test_an_index_outside_is_refused(part: int, wrong: int) -> None:
     entries, x, z = drawn(1, 10)
     entries[part][3] = wrong
+    constraints = entries, sparse.csr_array((z.size, x.size)), np.ones(z.size)
     for call in (
+        lambda: passes.excess_of_constraints(constraints, x, x, 1.0),
         lambda: passes.sums_of_constraints(entries, x, z.size),
         lambda: passes.largest_of_constraints(entries, x, z.size),
         lambda: passes.sums_of_variables(entries, x, z),

@@ -11,6 +11,7 @@ import relift
 from relift.program import passes
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
+from relift.solvers import second_order
 from relift.solvers.forms import Conic, Stacked, is_recession_direction, with_point
 from relift.solvers.second_order import SecondOrderCones
 from relift.testing.random_programs import symmetric_program
@@ -90,6 +91,39 @@ def test_cones_of_quadratic_constraints_hold_factors_of_their_matrices(in_units:
     of_band = K[starts[4] + 2 :]
     assert not np.triu(of_band, 2).any()
     assert not np.tril(of_band, -1).any()
+
+
+@pytest.mark.skipif(passes.core is None, reason="there is no compiled core")
+@pytest.mark.parametrize("in_units", [True, False])
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=60, deadline=None)
+def test_compiled_cones_of_quadratic_constraints_are_those_of_their_twin(in_units: bool, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    n, quadratic = int(random.integers(1, 8)), []
+    for _ in range(int(random.integers(1, 4))):
+        root = random.normal(size=(n, n)) * (random.uniform(size=n) < 0.7) * 10.0 ** random.integers(-3, 4)
+        P = [root.T @ root + np.diag((root**2).sum(0)), np.diag(random.uniform(0, 2, n).round()), None][
+            random.integers(3)
+        ]
+        q = None if random.uniform() < 0.3 else random.normal(size=n) * (random.uniform(size=n) < 0.7)
+        quadratic.append((P, q, random.choice([0.0, 1.5, 300.0, -0.002])))
+    program = Program(q=np.ones(n), quadratic=quadratic)
+    found = SecondOrderCones.from_program(program, in_units=in_units)
+    twin = SecondOrderCones._of_many(program.quadratic, in_units=in_units)
+    assert (found.sizes, found.K.shape) == (twin.sizes, twin.K.shape)
+    assert found.units.tolist() == twin.units.tolist()
+    assert found.b.tolist() == twin.b.tolist()
+    for part in ("indptr", "indices"):
+        assert getattr(found.K, part).tolist() == getattr(twin.K, part).tolist()
+    assert found.K.data == pytest.approx(twin.K.data, rel=1e-9)
+
+
+@pytest.mark.skipif(passes.core is None, reason="there is no compiled core")
+@pytest.mark.parametrize("fits", [True, False])
+def test_factors_are_compiled_up_to_their_limit_only(fits: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = Program(q=np.ones(3), quadratic=[(np.ones((3, 3)) + np.eye(3), None, 1.0)]).quadratic
+    monkeypatch.setattr(second_order, "MOST_DENSE", 3 if fits else 2)
+    assert (second_order._by_the_core(rows, in_units=True) is not None) == fits
 
 
 def unit_by_hand(P: np.ndarray, q: np.ndarray, r: float) -> float:

@@ -1,4 +1,4 @@
-"""The last digits of quadratic constraints: the dense and the sparse system give the same steps."""
+"""The last digits of quadratic constraints: the compiled steps, the dense and the sparse system lead to one point."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import dataclasses
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from relift import Program
+from relift.program import passes
 from relift.program.cones import SecondOrder
 from relift.program.conic_rows import ConicRows
 from relift.program.solution import Solution
@@ -43,22 +45,57 @@ def roughened(program: Program, seed: int) -> Solution:
 def test_dense_and_sparse_systems_lead_to_the_same_point(
     seed: int, has_cone: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(newton_polish, "MOST_COMPILED", 0)
     program = curved_program(seed, has_cone=has_cone)
     rough = roughened(program, seed)
     dense = newton_polish.polished(program, rough)
     monkeypatch.setattr(newton_polish, "SMALL", 0)
-    sparse = newton_polish.polished(program, rough)
+    thin = newton_polish.polished(program, rough)
     assert dense is not rough
     for name in ("x", "y", "w", "z", "v"):
-        one, other = getattr(dense, name), getattr(sparse, name)
+        one, other = getattr(dense, name), getattr(thin, name)
         assert (one is None) == (other is None)
         assert one is None or one == pytest.approx(other, abs=1e-9), name
+
+
+@pytest.mark.skipif(passes.core is None, reason="there is no compiled core")
+@pytest.mark.parametrize("by_rows", [False, True])
+@pytest.mark.parametrize("seed", range(12))
+def test_compiled_steps_lead_to_the_point_of_their_twin(
+    seed: int, by_rows: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = curved_program(seed, has_cone=False)
+    program = program.replace(A=sparse.csr_array(program.A)) if by_rows else program
+    rough = roughened(program, seed)
+    compiled = newton_polish.polished(program, rough, 1e-6)
+    monkeypatch.setattr(newton_polish, "MOST_COMPILED", 0)
+    twin = newton_polish.polished(program, rough, 1e-6)
+    assert (compiled is rough) == (twin is rough)
+    assert compiled.objective == pytest.approx(twin.objective, rel=1e-12)
+    for name in ("x", "y", "w", "z"):
+        one, other = getattr(compiled, name), getattr(twin, name)
+        assert one == pytest.approx(other, abs=1e-9), name
+        assert not np.shares_memory(one, getattr(rough, name)) or compiled is rough
+
+
+@pytest.mark.skipif(passes.core is None, reason="there is no compiled core")
+@pytest.mark.parametrize("fits", [True, False])
+def test_compiled_steps_are_taken_up_to_their_limit_only(fits: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = curved_program(0, has_cone=False)
+    rough = roughened(program, 0)
+    at = newton_polish._Point(rough.x, rough.y, rough.w, rough.z, np.zeros(0))
+    conditions = newton_polish._Conditions(program, at)
+    size = sum(each.size for each in (at.x, conditions.rows, conditions.bounds, conditions.curved))
+    monkeypatch.setattr(newton_polish, "MOST_COMPILED", size if fits else size - 1)
+    found = newton_polish._by_the_core(passes.core, program, at, 1e-6)
+    assert (found is not None) == fits
 
 
 @pytest.mark.parametrize(("tolerance", "n_steps"), [(1.0, 1), (1e-6, 1), (1e-30, 5)])
 def test_steps_end_where_the_error_is_small_for_the_tolerance(
     tolerance: float, n_steps: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(newton_polish, "MOST_COMPILED", 0)
     program = curved_program(0, has_cone=False)
     rough = roughened(program, 0)
     errors = iter([1e-3, 0.9e-12, 1e-13, 1e-14, 1e-15, 1e-16])
@@ -77,6 +114,7 @@ def test_errors_are_measured_by_the_smallest_of_costs_and_constraints(cost: floa
 
 @pytest.mark.parametrize("is_small", [True, False])
 def test_the_system_is_dense_up_to_its_limit_only(is_small: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(newton_polish, "MOST_COMPILED", 0)
     program = curved_program(0, has_cone=False)
     rough = roughened(program, 0)
     asked = []

@@ -11,10 +11,10 @@ import numpy as np
 from relift.arrays import Vector
 from relift.program.cone_distance import pushed_into
 from relift.program.conic_passes import slack_and_rooms, terms_of_second_order
-from relift.program.magnitudes import largest_of_columns, largest_of_rows, transposed_product
+from relift.program.magnitudes import largest_of_columns, transposed_product
 from relift.program.passes import are_finite
 from relift.program.program import Program
-from relift.program.quadratic_passes import largest_of_constraints, sums_of_variables
+from relift.program.quadratic_passes import excess_of_constraints, sums_of_variables
 from relift.records import quick
 
 
@@ -66,20 +66,13 @@ class ScaledPoint:
         return np.where(largest_products > 0, largest_products, self.common)
 
     @cached_property
-    def over_quadratic_rows(self) -> Vector:
-        """By how much each quadratic constraint is above its right-hand side."""
-        rows = self.program.quadratic
-        return rows.values_at(self.x) - rows.r
+    def _excess_and_over(self) -> tuple[float, Vector]:
+        """How far quadratic constraints are broken, and by how much each is above its right-hand side."""
+        return excess_of_constraints(self.program.quadratic.parts, self.x, self.sizes, self.common)
 
     def excess_of_quadratic_rows(self) -> float:
         """How far quadratic constraints are broken."""
-        rows = self.program.quadratic
-        if not len(rows):
-            return 0.0
-        curved = largest_of_constraints(rows.entries, self.sizes, len(rows))
-        sizes = self.or_common(np.maximum(largest_of_rows(rows.q, self.sizes), curved))
-        excess = np.maximum(self.over_quadratic_rows, 0.0)
-        return worst(excess / np.maximum(sizes, np.abs(rows.r)))
+        return _or_infinite(self._excess_and_over[0]) if len(self.program.quadratic) else 0.0
 
     def terms_of_cones(self, v: Vector | None) -> tuple[float, float, float]:
         """How far slack and dual values must be pushed, and what cones add to the gap; without v the first alone."""
@@ -134,7 +127,7 @@ class ScaledPoint:
     def gap_of_quadratic_rows(self, z: Vector) -> float:
         """What quadratic constraints add to the gap, for dual values that are not negative."""
         rows = self.program.quadratic
-        return total(np.abs(z * self.over_quadratic_rows)) if len(rows) else 0.0
+        return total(np.abs(z * self._excess_and_over[1])) if len(rows) else 0.0
 
 
 def terms_and_gradient_of_constraints(program: Program, x: Vector, z: Vector, v: Vector) -> tuple[Vector, Vector]:

@@ -13,6 +13,7 @@ import numpy as np
 from relift.arrays import FieldElements, Indices, SparseMatrix, Vector
 from relift.lifting import duplicate_rows_reference
 from relift.program.index_sets import all_of
+from relift.program.other_order import by_rows
 from relift.program.passes import core_for, parts_of, scan_rows, submatrix
 from relift.settings import Reading
 
@@ -80,7 +81,7 @@ def _multiples(
     if compiled is not None and A.format == "csr" and A.has_sorted_indices:
         rows, wanted = A, np.ascontiguousarray(candidates, np.int64)
     else:
-        rows, wanted = submatrix(A, candidates, None).tocsr(), all_of(candidates.size)
+        rows, wanted = by_rows(submatrix(A, candidates, None)), all_of(candidates.size)
         if not rows.has_sorted_indices:
             rows = rows.sorted_indices()
     if compiled is None:

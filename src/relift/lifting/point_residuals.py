@@ -12,13 +12,12 @@ from typing import TypeAlias, final
 import numpy as np
 
 from relift.arrays import Vector
-from relift.lifting.cone_residuals import Duals, ScaledPoint, terms_and_gradient_of_constraints
+from relift.lifting.cone_residuals import Duals, ScaledPoint
 from relift.lifting.residuals_reference import SlowPoint
 from relift.program.conic_passes import column_sums
-from relift.program.held import held_by_constraints
 from relift.program.passes import core_for, parts_of
 from relift.program.program import Program
-from relift.program.units import natural_of_constraints
+from relift.program.quadratic_passes import columns_of_constraints
 from relift.records import quick
 from relift.threads import threads_for
 
@@ -103,17 +102,12 @@ _NOTHING_MORE: More = (None,) * 5
 
 
 def _of_constraints(program: Program, x: Vector, duals: Duals | None) -> More:
-    if len(program.quadratic):
-        natural = natural_of_constraints(program)
-        if duals is None:
-            return natural, None, None, None, None
-        z = np.maximum(duals.z, 0.0)
-        below, above = (flags.astype(np.float64) for flags in held_by_constraints(program))
-        return natural, *terms_and_gradient_of_constraints(program, x, z, duals.v), below, above
     found = column_sums(program.conic, None if duals is None else duals.v)
-    if duals is None:
-        return found.natural, None, None, None, None
-    return found.natural, found.terms, found.sums, found.marks, found.marks
+    more = (found.natural, found.terms, found.sums, found.marks, found.marks)
+    if len(program.quadratic):
+        z = None if duals is None else np.maximum(duals.z, 0.0)
+        more = columns_of_constraints(program.quadratic.parts, x, z, (*more[:4], found.marks.copy()))
+    return (more[0], None, None, None, None) if duals is None else more
 
 
 def residuals_slowly(program: Program, x: Vector, duals: Duals | None = None) -> PointResiduals:

@@ -19,19 +19,31 @@ without its dust, too.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from relift.arrays import Vector
+from relift.arrays import SparseMatrix, Vector
 from relift.program import formulas
 from relift.program.cone_distance import largest_of_cones, pushed_into
 from relift.program.formulas import ARRAYS
 from relift.program.magnitudes import largest_of_columns, largest_of_rows, transposed_product
+from relift.program.passes import core_for, parts_of
 from relift.program.program import Program
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 DUST_OF_RAYS = 1e-8
 """Dual values this small against the largest of a ray may be nothing but what a solver has left there."""
+
+SMALL = 250
+"""Up to so many variables the point of quadratic constraints is first looked for with a dense factor: quicker, and
+exact where steps end before they are at it."""
+
+FOUND = 1e-11
+"""A proof with this residual needs no other point."""
 
 
 def infeasibility_residual(
@@ -82,9 +94,28 @@ class _Measures(NamedTuple):
 
     @classmethod
     def of(cls, program: Program) -> _Measures:
-        rows, conic_rows = _or_one(largest_of_rows(program.A)), _row_sizes_of_cones(program)
+        rows, columns = measures_of_rows(program.A)
+        conic_rows = _row_sizes_of_cones(program)
         of_cones = largest_of_columns(program.conic.A, 1.0 / conic_rows) if len(program.conic) else conic_rows
-        return cls(rows, largest_of_columns(program.A, 1.0 / rows), conic_rows, of_cones)
+        return cls(rows, columns, conic_rows, of_cones)
+
+
+def measures_of_rows(A: SparseMatrix) -> tuple[Vector, Vector]:
+    """The largest entry of each row, 1 where there is none; and of each column, with rows divided by that.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> [part.tolist() for part in measures_of_rows(sparse.csr_array([[2.0, -4.0], [0.0, 0.0]]))]
+    [[4.0, 1.0], [0.5, 1.0]]
+    """
+    core = core_for(A)
+    if core is None:
+        rows = _or_one(largest_of_rows(A))
+        return rows, largest_of_columns(A, 1.0 / rows)
+    rows, columns = np.empty(A.shape[0]), np.empty(A.shape[1])
+    core.ray_measures(parts_of(A), A.format == "csr", rows, columns)
+    return rows, columns
 
 
 def _sizes_of_duals(
@@ -116,6 +147,70 @@ def _row_sizes_of_cones(program: Program) -> Vector:
 def _residual_of_ray(
     program: Program, measures: _Measures, ray_y: Vector, z: Vector, ray_w: Vector | None, v: Vector
 ) -> float:
+    if not len(program.conic) and not np.any(z > 0) and (core := core_for(program.A)) is not None:
+        return _residual_of_rows_and_bounds(core, program, measures, ray_y)
+    return residual_slowly(program, measures, ray_y, z, ray_w, v)
+
+
+def _residual_of_rows_and_bounds(core: ModuleType, program: Program, measures: _Measures, ray_y: Vector) -> float:
+    """The same where no cone or quadratic constraint takes part, in one compiled pass."""
+    terms = np.zeros(program.n_rows + program.n_variables + 2)  # as many as there, so that sums are the same
+    sides = tuple(np.ascontiguousarray(side) for side in (program.l, program.u, program.lb, program.ub))
+    remainder, ratio = core.ray_terms(
+        parts_of(program.A), program.A.format == "csr", sides, (measures.rows, measures.columns),
+        np.ascontiguousarray(ray_y, np.float64), terms,
+    )  # fmt: skip
+    beta = -float(terms.sum())
+    if not beta > formulas.ROUNDING * float(np.abs(terms).sum()):
+        return float("inf")
+    return float(max(remainder / beta, ratio))
+
+
+def residual_slowly(
+    program: Program, measures: _Measures, ray_y: Vector, z: Vector, ray_w: Vector | None, v: Vector
+) -> float:
+    """The same by whole arrays, formula by formula."""
+    if not np.any(z > 0):
+        return _residual_beside(program, measures, ray_y, ray_w, v, None, z)
+    M, best = program.quadratic.hessian(z), float("inf")
+    for solve in (_solved_by_factors, _solved_by_steps):
+        best = min(best, _residual_beside(program, measures, ray_y, ray_w, v, (M, solve), z))
+        if best <= FOUND:
+            break
+    return best
+
+
+def _solved_by_factors(M: SparseMatrix, right: Vector) -> Vector | None:
+    """The point p with Mp = right, where M is small and has full rank."""
+    if M.shape[0] > SMALL:
+        return None
+    from scipy.linalg import lapack
+
+    factor, failed = lapack.dpotrf(M.toarray(order="F"), lower=1, overwrite_a=1)
+    if failed:
+        return None
+    point: Vector = lapack.dpotrs(factor, right, lower=1)[0]
+    return point if np.isfinite(point).all() else None
+
+
+def _solved_by_steps(M: SparseMatrix, right: Vector) -> Vector:
+    """The smallest point p for which Mp is nearest to right."""
+    from scipy.sparse import linalg as sparse_linalg
+
+    point: Vector = sparse_linalg.lsqr(M, right, atol=1e-14, btol=1e-14)[0]
+    return point
+
+
+def _residual_beside(
+    program: Program,
+    measures: _Measures,
+    ray_y: Vector,
+    ray_w: Vector | None,
+    v: Vector,
+    curved: tuple[SparseMatrix, Callable[[SparseMatrix, Vector], Vector | None]] | None,
+    z: Vector,
+) -> float:
+    """The residual with the point that is found for the quadratic constraints, if these take part."""
     y = formulas.admissible(ARRAYS, ray_y, program.l, program.u)
     slope, bend, right = transposed_product(program.A, y), 0.0, 0.0
     products = measures.columns * _largest(y * measures.rows)
@@ -124,12 +219,12 @@ def _residual_of_ray(
         _, v = pushed_into(program.conic, v, 1.0 / of_cones, dual=True)
         slope = slope + transposed_product(program.conic.A, v)
         products = np.maximum(products, measures.conic_columns * _largest(v * of_cones))
-    if np.any(z > 0):
-        from scipy.sparse import linalg as sparse_linalg
-
-        M = program.quadratic.hessian(z)
-        slope = slope + program.quadratic.q.T @ z
-        point = sparse_linalg.lsqr(M, -(slope + (0.0 if ray_w is None else ray_w)), atol=1e-14, btol=1e-14)[0]
+    if curved is not None:
+        M, solve = curved
+        slope = slope + transposed_product(program.quadratic.q, z)
+        point = solve(M, -(slope + (0.0 if ray_w is None else ray_w)))
+        if point is None:
+            return float("inf")
         products = np.maximum(products, largest_of_columns(program.quadratic.q, z))
         products = np.maximum(products, largest_of_columns(M) * _largest(point))
         slope, bend, right = slope + M @ point, 0.5 * float(point @ (M @ point)), float(z @ program.quadratic.r)

@@ -14,40 +14,10 @@ from scipy import sparse
 from relift.arrays import Indices, SparseMatrix, Vector
 from relift.program import conic_passes_reference
 from relift.program.conic_rows import ConeLayout, ConicRows
+from relift.program.other_order import by_rows
 from relift.program.passes import MOST_ENTRIES, core, core_for, parts_of
 from relift.program.sparse_structure import unchecked
 from relift.records import quick
-
-
-def by_columns(matrix: SparseMatrix) -> SparseMatrix:
-    """A matrix as a CSC array; one that was CSR has its rows in ascending order in each column.
-
-    Examples
-    --------
-    >>> by_columns(sparse.csr_array([[0.0, 2.0], [1.0, 3.0]])).data.tolist()
-    [1.0, 2.0, 3.0]
-    """
-    return matrix if matrix.format == "csc" else _in_other_order(matrix)
-
-
-def by_rows(matrix: SparseMatrix) -> SparseMatrix:
-    """A matrix as a CSR array; one that was CSC has its columns in ascending order in each row."""
-    return matrix if matrix.format == "csr" else _in_other_order(matrix)
-
-
-def _in_other_order(matrix: SparseMatrix) -> SparseMatrix:
-    is_by_rows = matrix.format == "csr"
-    compiled = core_for(matrix)
-    if compiled is None:
-        other: SparseMatrix = matrix.tocsc() if is_by_rows else matrix.tocsr()
-        return other
-    parts = parts_of(matrix)
-    offsets, indices, values = compiled.transpose(parts, matrix.shape[1] if is_by_rows else matrix.shape[0])
-    kind = parts[0].dtype
-    return unchecked(
-        sparse.csc_array if is_by_rows else sparse.csr_array, np.frombuffer(values), np.frombuffer(indices, kind),
-        np.frombuffer(offsets, kind), matrix.shape,
-    )  # fmt: skip
 
 
 def stacked(A: SparseMatrix, rows: ConicRows) -> SparseMatrix:

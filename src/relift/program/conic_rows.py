@@ -21,6 +21,7 @@ from relift.arrays import Indices, MatrixLike, SparseMatrix, Vector
 from relift.errors import ConeError, ShapeError
 from relift.program.arrays import as_matrix, as_vector, freeze_matrix, frozen
 from relift.program.cones import Cone, Exponential, Power, PowerND, SecondOrder, Semidefinite
+from relift.program.other_order import by_rows
 
 KEPT_ROWS = 256
 """Up to so many rows, what cones alone decide is kept for other programs with the same cones."""
@@ -62,7 +63,7 @@ class ConicRows:
     cones: tuple[Cone, ...]
 
     def __init__(self, A: MatrixLike, b: ArrayLike, cones: Iterable[Cone]) -> None:
-        matrix = as_matrix("A of the conic rows", A).tocsr()
+        matrix = by_rows(as_matrix("A of the conic rows", A))
         if isinstance(cones, Cone) or not isinstance(cones, Iterable):
             raise ConeError(f"cones is {cones!r}.", "Give a list of cones, such as [SecondOrder(3)].", "cones")
         listed = tuple(cones)

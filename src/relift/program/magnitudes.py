@@ -53,6 +53,19 @@ def largest_of_columns(matrix: SparseMatrix, sizes: Vector | None = None) -> Vec
     return _largest_across(matrix, sizes, matrix.shape[1])
 
 
+def ratios_of_columns(matrix: SparseMatrix, sides: Vector) -> Vector:
+    """The largest |b_i| / |a_ij| of each column, 0 without entries; sides are not negative."""
+    if matrix.format == "csr":
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            of_rows = np.repeat(sides, np.diff(matrix.indptr))
+            ratios = np.where(matrix.data != 0, of_rows / np.abs(matrix.data), 0.0)
+        return largest_by_group(matrix.indices, ratios, matrix.shape[1])
+    columns = matrix.tocsc()
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        ratios = np.where(columns.data != 0, sides[columns.indices] / np.abs(columns.data), 0.0)
+    return largest_of_segments(columns.indptr, ratios)
+
+
 def _largest_along(matrix: SparseMatrix, sizes: Vector | None) -> Vector:
     """For each row of a CSR matrix, or column of a CSC one."""
     products = np.abs(matrix.data)

@@ -23,7 +23,7 @@ from relift.program.conic_rows import ConicRows
 from relift.program.convexity import check_convex
 from relift.program.passes import is_symmetric
 from relift.program.quadratic_rows import QuadraticConstraint, QuadraticRows
-from relift.program.sparse_structure import no_rows
+from relift.program.sparse_structure import csc_from_triples, no_rows
 from relift.settings import check_choice, suggests_options
 
 Sense = Literal["min", "max"]
@@ -514,6 +514,8 @@ def _symmetric(P: SparseMatrix, triangle: Triangle | None) -> SparseMatrix:
         else P
     )
     if triangle is not None:
+        if (completed := _completed(P, triangle)) is not None:
+            return completed
         P = sparse.csc_array(P)
         other = sparse.tril(P, k=-1) if triangle == "upper" else sparse.triu(P, k=1)
         if other.nnz and np.any(other.data != 0):
@@ -525,10 +527,6 @@ def _symmetric(P: SparseMatrix, triangle: Triangle | None) -> SparseMatrix:
                 "P",
                 (row, column),
             )
-        off = sparse.triu(P, k=1) if triangle == "upper" else sparse.tril(P, k=-1)
-        full: SparseMatrix = sparse.csc_array(P + off.T)
-        full.sort_indices()
-        return full
     # Rows and columns of a symmetric matrix hold the same, so CSR arrays serve as CSC ones once symmetry is known.
     as_csc = sparse.csc_array((P.data, P.indices, P.indptr), shape=P.shape) if P.format == "csr" else P
     if _is_diagonal(as_csc):
@@ -547,6 +545,18 @@ def _symmetric(P: SparseMatrix, triangle: Triangle | None) -> SparseMatrix:
                 (i, j),
             )
     return as_csc
+
+
+def _completed(P: SparseMatrix, triangle: Triangle) -> SparseMatrix | None:
+    """P with the other triangle, without zeros; None where it has entries outside of its own."""
+    column = np.arange(P.shape[1]).repeat(np.diff(P.indptr))
+    is_there = P.data != 0
+    row, column, values = P.indices[is_there].astype(np.int64), column[is_there], P.data[is_there]
+    if (row > column).any() if triangle == "upper" else (row < column).any():
+        return None
+    off = row != column
+    rows, columns = np.concatenate([row, column[off]]), np.concatenate([column, row[off]])
+    return csc_from_triples(np.concatenate([values, values[off]]), rows, columns, (P.shape[0], P.shape[1]))
 
 
 def _is_diagonal(P: SparseMatrix) -> bool:

@@ -17,14 +17,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from relift.arrays import Double, Indices, MatrixLike, SparseLike, SparseMatrix, Vector, is_sparse
+from relift.arrays import Double, Indices, Integers, MatrixLike, SparseLike, SparseMatrix, Vector, is_sparse
 from relift.errors import AsymmetricError, NonConvexError, NotANumberError, ShapeError
 from relift.program.arrays import as_floats, as_matrix, as_vector, kept
 from relift.program.convexity import direction_of_negative_curvature
 from relift.program.magnitudes import transposed_product
+from relift.program.passes import is_symmetric
 from relift.program.quadratic_passes import sums_of_constraints, sums_of_variables
-from relift.program.quadratic_passes_reference import Entries
-from relift.program.sparse_structure import checked_sparse
+from relift.program.quadratic_passes_reference import Constraints, Entries
+from relift.program.sparse_structure import checked_sparse, csr_of_rows, index_type, no_rows, unchecked
+
+FEW_PLACES = 10_000
+"""Up to so many variables of all constraints together, those that occur are marked rather than sorted."""
 
 QuadraticConstraint: TypeAlias = tuple[MatrixLike | None, ArrayLike | SparseLike | None, float]
 """P, q and r of one constraint as users give it; None stands for zeros."""
@@ -116,41 +120,37 @@ class QuadraticRows:
         owners, firsts, seconds, values, linear, right = [], [], [], [], [], []
         for k, (P, q, r) in enumerate(constraints):
             name = f"quadratic[{k}]"
-            matrix = sparse.coo_array((n_variables, n_variables)) if P is None else as_matrix(f"P of {name}", P).tocoo()
+            matrix = no_rows(n_variables, n_variables) if P is None else as_matrix(f"P of {name}", P)
             if matrix.shape != (n_variables, n_variables):
                 shape = " x ".join(map(str, matrix.shape))
                 raise ShapeError(f"P of {name} is {shape}.", f"It must be {n_variables} x {n_variables}.", name)
-            row = sparse.csr_array((1, n_variables)) if q is None else sparse.csr_array(np.atleast_2d(_dense(name, q)))
-            if row.shape != (1, n_variables):
+            row = np.zeros((1, n_variables)) if q is None else np.atleast_2d(_dense(name, q))
+            if row.ndim != 2 or row.shape != (1, n_variables):
                 raise ShapeError(f"q of {name} has {row.shape[1]} entries, but {n_variables} are needed.", "", name)
-            if not (np.isfinite(matrix.data).all() and np.isfinite(row.data).all() and np.isfinite(r)):
+            if not (np.isfinite(matrix.data).all() and np.isfinite(row).all() and np.isfinite(r)):
                 raise NotANumberError(
                     f"{name} has an entry that is not a finite number.", "Remove or correct it.", name
                 )
-            owners.append(np.full(matrix.nnz, k))
-            firsts.append(matrix.coords[0])
-            seconds.append(matrix.coords[1])
-            values.append(np.asarray(matrix.data, dtype=np.float64))
+            major = np.arange(n_variables).repeat(np.diff(matrix.indptr))
+            owners.append(np.full(major.size, k))
+            firsts.append(major if matrix.format == "csr" else matrix.indices)
+            seconds.append(matrix.indices if matrix.format == "csr" else major)
+            values.append(matrix.data)
             linear.append(row)
             right.append(float(r))
         if not owners:
             return cls.none(n_variables)
-        rows = cls(
-            np.concatenate(owners).astype(np.int64),
-            np.concatenate(firsts).astype(np.int64),
-            np.concatenate(seconds).astype(np.int64),
-            np.concatenate(values),
-            sparse.vstack(linear).tocsr().astype(np.float64),
-            np.array(right),
-        )
+        owner, first, second = (np.concatenate(each).astype(np.int64, copy=False) for each in (owners, firsts, seconds))
+        q = csr_of_rows(linear, n_variables)
+        rows = cls(owner, first, second, np.concatenate(values), q, np.array(right))
         rows.check(assume_convex=assume_convex)
         return rows
 
     def check(self, *, assume_convex: bool = False) -> None:
         """Refuse a P_k that is not symmetric or, unless told otherwise, not positive semidefinite."""
         blocks, owner_of, variable_of = self._blocks
-        difference = abs(blocks - blocks.T).tocoo()
-        if difference.nnz and difference.data.max() > 0:
+        difference = None if is_symmetric(blocks) else abs(blocks - blocks.T).tocoo()
+        if difference is not None and difference.nnz and difference.data.max() > 0:
             worst = int(np.argmax(difference.data))
             i, j = (int(c[worst]) for c in difference.coords)
             name = f"quadratic[{owner_of[i]}]"
@@ -172,11 +172,16 @@ class QuadraticRows:
     def _blocks(self) -> tuple[SparseMatrix, Indices, Indices]:
         """All P_k on one diagonal, each on the variables it touches, and what each row of that matrix stands for."""
         size = int(self.q.shape[1])
-        keys = np.unique(np.concatenate([self.owner * size + self.first, self.owner * size + self.second]))
-        i = np.searchsorted(keys, self.owner * size + self.first)
-        j = np.searchsorted(keys, self.owner * size + self.second)
-        blocks = sparse.coo_array((self.values, (i, j)), shape=(keys.size, keys.size)).tocsc()
-        return blocks, keys // max(size, 1), keys % max(size, 1)
+        of_rows, of_columns = self.owner * size + self.first, self.owner * size + self.second
+        if len(self) * size <= FEW_PLACES:
+            is_there = np.zeros(len(self) * size, bool)
+            is_there[of_rows] = is_there[of_columns] = True
+            keys, numbers = np.flatnonzero(is_there), is_there.cumsum() - 1
+            i, j = numbers[of_rows], numbers[of_columns]
+        else:
+            keys = np.unique(np.concatenate([of_rows, of_columns]))
+            i, j = np.searchsorted(keys, of_rows), np.searchsorted(keys, of_columns)
+        return _by_columns(self.values, i, j, keys.size), keys // max(size, 1), keys % max(size, 1)
 
     def __len__(self) -> int:
         return int(self.r.size)
@@ -195,6 +200,11 @@ class QuadraticRows:
     def entries(self) -> Entries:
         """Owners, rows, columns and values of all entries."""
         return self.owner, self.first, self.second, self.values
+
+    @property
+    def parts(self) -> Constraints:
+        """All numbers, as single passes take them."""
+        return self.entries, self.q, self.r
 
     def values_at(self, x: Vector) -> Vector:
         """The values of all constraint functions at a point."""
@@ -258,6 +268,18 @@ class QuadraticRows:
         return same_support and (here[0] != there[0]).nnz == 0
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def _by_columns(values: Vector, i: Indices, j: Indices, size: int) -> SparseMatrix:
+    """A square matrix of entries, those in one place added; they often come in its order."""
+    places = j * size + i
+    if not (places[1:] > places[:-1]).all():
+        summed: SparseMatrix = sparse.coo_array((values, (i, j)), shape=(size, size)).tocsc()
+        return summed
+    kind = index_type(values.size, (size, size))
+    offsets: Integers = np.zeros(size + 1, kind)
+    np.cumsum(np.bincount(j, minlength=size), out=offsets[1:])
+    return unchecked(sparse.csc_array, values, i.astype(kind), offsets, (size, size), is_canonical=True)
 
 
 def _dense(name: str, q: ArrayLike | SparseLike) -> Double:

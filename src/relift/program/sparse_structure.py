@@ -74,6 +74,8 @@ def checked_sparse(name: str, given: SparseLike) -> SparseMatrix:
                 offsets, data = np.asarray(parts.offsets), np.asarray(parts.data)
                 if offsets.dtype.kind not in "iu" or data.ndim != 2 or offsets.shape != data.shape[:1]:
                     raise ShapeError(f"the diagonals of {name} do not fit together.", _HINT, name)
+                if offsets.size == 1 and offsets[0] == 0 and data.shape[1] == shape[0] == shape[1]:
+                    return _diagonal(name, data[0])
                 listed = parts.tocoo()
             case _:
                 listed = parts.tocoo()
@@ -115,7 +117,7 @@ def compressed(
     if n_entries < minor.size:  # room that SciPy kept for further entries
         values, minor = values[:n_entries], minor[:n_entries]
     _refuse_outside(name, "column" if order == "csr" else "row", minor, n_minor)
-    kind = _index_type(n_entries, shape)
+    kind = index_type(n_entries, shape)
     make = sparse.csr_array if order == "csr" else sparse.csc_array
     return unchecked(make, values, minor.astype(kind, copy=False), starts.astype(kind, copy=False), shape)
 
@@ -140,13 +142,13 @@ def csc_from_dense(dense: Double) -> SparseMatrix:
     columns = dense.T
     column, row = columns.nonzero()
     shape = (int(dense.shape[0]), int(dense.shape[1]))
-    kind = _index_type(row.size, shape)
+    kind = index_type(row.size, shape)
     starts: Integers = np.zeros(shape[1] + 1, kind)
     np.cumsum(np.bincount(column, minlength=shape[1]), out=starts[1:])
     return unchecked(sparse.csc_array, columns[column, row], row.astype(kind), starts, shape, is_canonical=True)
 
 
-def _index_type(n_entries: int, shape: tuple[int, int]) -> type[np.int32] | type[np.int64]:
+def index_type(n_entries: int, shape: tuple[int, int]) -> type[np.int32] | type[np.int64]:
     """32 bits where they are enough: half as much to read for all that follows, and what most solvers take."""
     return np.int32 if max(n_entries, *shape) < MOST_NARROW else np.int64
 
@@ -195,6 +197,16 @@ def _refuse_outside(name: str, what: str, indices: Integers, size: int) -> None:
         raise ShapeError(f"{name} has an entry in {what} {found}, but only {size} {what}s.", _HINT, name)
 
 
+def _diagonal(name: str, data: Array) -> SparseMatrix:
+    """The matrix with this diagonal, without its zeros."""
+    values = numbers(name, data)
+    where, size = values.nonzero()[0], values.size
+    kind = index_type(size, (size, size))
+    starts: Integers = np.zeros(size + 1, kind)
+    np.cumsum(values != 0, out=starts[1:])
+    return unchecked(sparse.csc_array, values[where], where.astype(kind), starts, (size, size), is_canonical=True)
+
+
 def _from_triples(name: str, data: object, rows: object, columns: object, shape: tuple[int, ...]) -> SparseMatrix:
     values = numbers(name, data)
     row, column = _indices(name, "rows", rows), _indices(name, "columns", columns)
@@ -204,17 +216,17 @@ def _from_triples(name: str, data: object, rows: object, columns: object, shape:
         )
     _refuse_outside(name, "row", row, shape[0])
     _refuse_outside(name, "column", column, shape[1])
-    return _stacked(values, row, column, (shape[0], shape[1]))
+    return csc_from_triples(values, row, column, (shape[0], shape[1]))
 
 
-def _stacked(values: Vector, row: Integers, column: Integers, shape: tuple[int, int]) -> SparseMatrix:
-    """Compress by columns without adding double entries."""
+def csc_from_triples(values: Vector, row: Integers, column: Integers, shape: tuple[int, int]) -> SparseMatrix:
+    """Compress by columns, rows ascending, without adding double entries; indices lie inside."""
     order = np.lexsort((row, column))
-    starts = np.concatenate([[0], np.cumsum(np.bincount(column, minlength=shape[1]))])
-    kind = _index_type(values.size, shape)
-    parts = (values[order], row[order].astype(kind, copy=False), starts.astype(kind, copy=False))
-    matrix: SparseMatrix = sparse.csc_array(parts, shape=shape)
-    return matrix
+    kind = index_type(values.size, shape)
+    starts: Integers = np.zeros(shape[1] + 1, kind)
+    np.cumsum(np.bincount(column, minlength=shape[1]), out=starts[1:])
+    places: Integers = row[order].astype(kind, copy=False)
+    return unchecked(sparse.csc_array, values[order], places, starts, shape)
 
 
 def _from_lists(
@@ -281,9 +293,26 @@ def unchecked(
     return matrix
 
 
-def no_rows(n: int) -> SparseMatrix:
-    """A matrix of n columns without rows."""
-    return unchecked(sparse.csc_array, np.zeros(0), np.zeros(0, np.int32), np.zeros(n + 1, np.int32), (0, n))
+def no_rows(n: int, n_rows: int = 0) -> SparseMatrix:
+    """A matrix of n columns without rows, or with rows that are empty."""
+    return unchecked(sparse.csc_array, np.zeros(0), np.zeros(0, np.int32), np.zeros(n + 1, np.int32), (n_rows, n))
+
+
+def csr_of_rows(rows: Sequence[Double], n: int) -> SparseMatrix:
+    """A matrix by rows of dense ones of n entries, each an array of two dimensions.
+
+    Examples
+    --------
+    >>> csr_of_rows([np.array([[0.0, 2.0]]), np.array([[3.0, 0.0]])], 2).toarray().tolist()
+    [[0.0, 2.0], [3.0, 0.0]]
+    """
+    places = [row[0].nonzero()[0] for row in rows]
+    kind = index_type(sum(part.size for part in places), (len(rows), n))
+    starts: Integers = np.zeros(len(rows) + 1, kind)
+    np.cumsum([part.size for part in places], out=starts[1:])
+    values = np.concatenate([row[0][part] for row, part in zip(rows, places, strict=True)])
+    indices: Integers = np.concatenate(places).astype(kind, copy=False)
+    return unchecked(sparse.csr_array, values, indices, starts, (len(rows), n), is_canonical=True)
 
 
 @cache

@@ -17,10 +17,10 @@ from typing import final
 
 import numpy as np
 
-from relift.arrays import SparseMatrix, Vector
+from relift.arrays import Vector
 from relift.program import formulas
 from relift.program.formulas import ARRAYS
-from relift.program.magnitudes import largest_by_group, largest_of_segments
+from relift.program.magnitudes import largest_by_group, ratios_of_columns
 from relift.program.program import Program
 
 
@@ -56,7 +56,7 @@ def units(program: Program) -> Units:
     """
     largest = formulas.largest_bound(ARRAYS, program.lb, program.ub)
     right = formulas.largest_bound(ARRAYS, program.l, program.u)
-    largest = np.maximum(largest, _ratios(program.A, right))
+    largest = np.maximum(largest, ratios_of_columns(program.A, right))
     largest = np.maximum(largest, natural_of_constraints(program))
     common = common_unit(float(largest.max(initial=0.0)))
     return Units(formulas.unit(ARRAYS, largest, common), common)
@@ -64,7 +64,7 @@ def units(program: Program) -> Units:
 
 def natural_of_constraints(program: Program) -> Vector:
     """What quadratic constraints and cones say about each variable: their part of :math:`N_j`."""
-    of_cones = _ratios(program.conic.A, np.abs(program.conic.b))
+    of_cones = ratios_of_columns(program.conic.A, np.abs(program.conic.b))
     return np.maximum(of_cones, _of_quadratic_rows(program))
 
 
@@ -73,24 +73,11 @@ def common_unit(largest: float) -> float:
     return min(largest, 1.0) if largest > 0 else 1.0
 
 
-def _ratios(matrix: SparseMatrix, sides: Vector) -> Vector:
-    """The largest |b_i| / |a_ij| of each column."""
-    if matrix.format == "csr":
-        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            of_rows = np.repeat(sides, np.diff(matrix.indptr))
-            ratios = np.where(matrix.data != 0, of_rows / np.abs(matrix.data), 0.0)
-        return largest_by_group(matrix.indices, ratios, matrix.shape[1])
-    columns = matrix.tocsc()
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        ratios = np.where(columns.data != 0, sides[columns.indices] / np.abs(columns.data), 0.0)
-    return largest_of_segments(columns.indptr, ratios)
-
-
 def _of_quadratic_rows(program: Program) -> Vector:
     rows, n = program.quadratic, program.n_variables
     if not len(rows):
         return np.zeros(n)
-    linear = _ratios(rows.q, np.abs(rows.r))
+    linear = ratios_of_columns(rows.q, np.abs(rows.r))
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         curved = np.sqrt(2.0 * np.abs(rows.r[rows.owner]) / np.abs(rows.values))
     curved = np.where((rows.values != 0) & (rows.first == rows.second), curved, 0.0)

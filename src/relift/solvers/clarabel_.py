@@ -31,7 +31,7 @@ from scipy import sparse
 from relift.arrays import SparseMatrix, Vector
 from relift.errors import BackendError
 from relift.program.cones import Cone, Exponential, Power, SecondOrder, Semidefinite
-from relift.program.conic_passes import by_columns
+from relift.program.other_order import by_columns
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.records import quick

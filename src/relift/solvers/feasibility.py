@@ -19,9 +19,9 @@ import numpy as np
 from scipy import sparse
 
 from relift.arrays import SparseMatrix, Vector
-from relift.program.conic_passes import by_columns, by_rows
 from relift.program.conic_rows import ConicRows
 from relift.program.magnitudes import largest_of_rows
+from relift.program.other_order import by_columns, by_rows
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.program.sparse_structure import unchecked

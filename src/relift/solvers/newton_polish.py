@@ -17,7 +17,7 @@ from __future__ import annotations
 import warnings
 from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,10 +26,14 @@ from scipy import sparse
 from relift.arrays import Indices, Matrix, SparseMatrix, Vector
 from relift.program.cone_distance import pushed_into
 from relift.program.magnitudes import transposed_product
+from relift.program.passes import core_for, parts_of
 from relift.program.program import Program
-from relift.program.quadratic_passes import largest_of_constraints
+from relift.program.quadratic_passes import compiled_constraints, largest_of_constraints
 from relift.program.solution import Solution
 from relift.solvers.smooth_cones import ActiveCones, duals_of_functions, function_values
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 STEPS = 5
 """Newton steps at most."""
@@ -45,6 +49,8 @@ SMALL = 250
 """Up to so many variables and active constraints together the system is a dense one: a sparse solve of one of 20 takes
 milliseconds, nearly all of them to make matrices."""
 
+MOST_COMPILED = 160
+"""Up to so many of these relift's core does all steps; with more, LAPACK solves the systems more quickly."""
 
 _NOTHING, _NO_PLACES = np.zeros(0), np.zeros(0, np.int64)
 
@@ -77,6 +83,10 @@ def polished(program: Program, solution: Solution, tolerance: float = 0.0) -> So
     if x is None or y is None or w is None or z is None or v is None:
         return solution
     given = _Point(x, y, w, z, v)
+    if len(program.conic) == 0 and (core := core_for(program.A, program.P, program.quadratic.q)) is not None:
+        found = _by_the_core(core, program, given, tolerance)
+        if found is not None:
+            return solution if found is given else solution.but(**found._asdict(), objective=program.objective(found.x))
     with np.errstate(all="ignore"):
         conditions = _Conditions(program, given)
         best, best_size = given, conditions.error(given)
@@ -97,6 +107,21 @@ def polished(program: Program, solution: Solution, tolerance: float = 0.0) -> So
         return solution
     x, y, w, z, v = best
     return solution.but(x=x, y=y, w=w, z=z, v=v, objective=program.objective(x))
+
+
+def _by_the_core(core: ModuleType, program: Program, given: _Point, tolerance: float) -> _Point | None:
+    """The point after a few steps, or as it was, in one compiled call; None where too much is active for it."""
+    A, P, rows = program.A, program.P, program.quadratic
+    x, y, w, z = (np.array(part, np.float64) for part in given[:4])  # copies, which are changed
+    constraints = compiled_constraints(rows.parts, A, P)
+    sides = tuple(np.ascontiguousarray(each) for each in (program.q, program.l, program.u, program.lb, program.ub))
+    said = core.newton_polish(
+        parts_of(A, P, rows.q), A.format == "csr", None if P is None else parts_of(P, A, rows.q), sides, constraints,
+        (x, y, w, z), (STEPS, MOST_COMPILED, ENOUGH * tolerance, SHIFT),
+    )  # fmt: skip
+    if said < 0:
+        return None
+    return _Point(x, y, w, z, given.v) if said else given
 
 
 class _Residues(NamedTuple):

@@ -18,13 +18,15 @@ from typing import final
 import numpy as np
 from scipy import sparse
 
-from relift.arrays import Integers, Vector
+from relift.arrays import Integers, SparseMatrix, Vector
 from relift.program.cone_distance import largest_of_cones
 from relift.program.conic_rows import ConicRows
 from relift.program.magnitudes import largest_by_group, largest_of_rows
+from relift.program.other_order import by_columns, by_rows
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
 from relift.program.solution import Solution
+from relift.program.sparse_structure import unchecked
 
 WORTH_IT = 2.0**6
 """A factor between this and its inverse is not worth another solve."""
@@ -110,33 +112,49 @@ def _is_finite(program: Program) -> bool:
 
 def _rescaled(program: Program) -> Rescaled | None:
     D = _powers(_natural_sizes(program))
-    A = (program.A @ sparse.diags_array(D)).tocsc()
+    A = _in_units(by_columns(program.A), None, D)
     R = _powers(1.0 / _or_one(largest_of_rows(A)))
     rows = program.quadratic
-    q_of_rows = (rows.q @ sparse.diags_array(D)).tocsr()
+    q_of_rows = _in_units(rows.q, None, D)
     values = rows.values * D[rows.first] * D[rows.second]
     largest = np.maximum(largest_of_rows(q_of_rows), largest_by_group(rows.owner, np.abs(values), len(rows)))
     t = _powers(1.0 / _or_one(largest))
-    C = (program.conic.A @ sparse.diags_array(D)).tocsr()
+    C = _in_units(by_rows(program.conic.A), None, D)
     of_cones = _powers(1.0 / _or_one(largest_of_cones(program.conic, largest_of_rows(C))))
     T = of_cones[program.conic.cone_of_row]
-    P = None if program.P is None else (sparse.diags_array(D) @ program.P @ sparse.diags_array(D)).tocsc()
+    P = None if program.P is None else _in_units(program.P, D, D)
     costs = np.abs(program.q * D)
-    largest_cost = max(float(costs.max(initial=0.0)), 0.0 if P is None else float(abs(P).max()))
+    largest_cost = max(float(costs.max(initial=0.0)), 0.0 if P is None else float(np.abs(P.data).max(initial=0.0)))
     o = float(_powers(np.array([1.0 / largest_cost if largest_cost > 0 else 1.0]))[0])
     factors = np.concatenate([D, R, t, T, [o]])
     if np.all((factors < WORTH_IT) & (factors > 1.0 / WORTH_IT)):
         return None
     curved = QuadraticRows(
-        rows.owner, rows.first, rows.second, values * t[rows.owner], (sparse.diags_array(t) @ q_of_rows).tocsr(),
+        rows.owner, rows.first, rows.second, values * t[rows.owner], _in_units(q_of_rows, t, None),
         rows.r * t,
     )  # fmt: skip
-    conic = ConicRows.trusted((sparse.diags_array(T) @ C).tocsr(), program.conic.b * T, program.conic.cones)
+    conic = ConicRows.trusted(_in_units(C, T, None), program.conic.b * T, program.conic.cones)
     other = Program.trusted(
-        None if P is None else o * P, o * D * program.q, (sparse.diags_array(R) @ A).tocsc(), R * program.l,
+        None if P is None else o * P, o * D * program.q, _in_units(A, R, None), R * program.l,
         R * program.u, program.lb / D, program.ub / D, o * program.r, "min", curved, conic,
     )  # fmt: skip
     return Rescaled(other, program, D, R, t, T, o)
+
+
+def _in_units(matrix: SparseMatrix, of_rows: Vector | None, of_columns: Vector | None) -> SparseMatrix:
+    """A matrix with its rows and columns multiplied by factors; entries that are 0 are left out."""
+    along, across = (of_columns, of_rows) if matrix.format == "csc" else (of_rows, of_columns)
+    values = matrix.data
+    if across is not None:
+        values = values * across[matrix.indices]
+    if along is not None:
+        values = values * along.repeat(np.diff(matrix.indptr))
+    kind = sparse.csc_array if matrix.format == "csc" else sparse.csr_array
+    made = unchecked(kind, values, matrix.indices, matrix.indptr, matrix.shape)
+    if not values.all():
+        made = made.copy()
+        made.eliminate_zeros()
+    return made
 
 
 def _natural_sizes(program: Program) -> Vector:
@@ -156,8 +174,9 @@ def _natural_sizes(program: Program) -> Vector:
     rows = program.quadratic
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         for matrix, sides in ((program.A, right), (program.conic.A, np.abs(program.conic.b)), (rows.q, np.abs(rows.r))):
-            entries = matrix.tocoo()
-            count(entries.coords[1], sides[entries.coords[0]] / np.abs(entries.data))
+            major = np.arange(matrix.indptr.size - 1).repeat(np.diff(matrix.indptr))
+            row, column = (matrix.indices, major) if matrix.format == "csc" else (major, matrix.indices)
+            count(column, sides[row] / np.abs(matrix.data))
         on_diagonal = rows.first == rows.second
         curved = np.sqrt(2.0 * np.abs(rows.r[rows.owner]) / np.abs(rows.values))
         count(rows.first[on_diagonal], curved[on_diagonal])

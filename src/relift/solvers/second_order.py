@@ -28,7 +28,9 @@ import numpy as np
 from scipy import sparse
 
 from relift.arrays import Indices, Matrix, SparseMatrix, Vector
+from relift.program.passes import core_for
 from relift.program.program import Program
+from relift.program.quadratic_passes import compiled_constraints
 from relift.program.quadratic_rows import QuadraticRows
 from relift.program.sparse_structure import unchecked
 
@@ -37,6 +39,9 @@ LEVELS = 1e-200, 1e200
 
 LEAST_CURVATURE = 1e-13
 """Curvatures up to this much of the largest one are rounding errors of 0."""
+
+MOST_DENSE = 160
+"""Up to so many variables of a constraint its factor is made by relift's core; with more, LAPACK is quicker."""
 
 
 @final
@@ -65,6 +70,12 @@ class SecondOrderCones:
         rows = program.quadratic
         if not len(rows):
             return _none(program.n_variables)
+        made = _by_the_core(rows, in_units=in_units)
+        return cls._of_many(rows, in_units=in_units) if made is None else made
+
+    @classmethod
+    def _of_many(cls, rows: QuadraticRows, *, in_units: bool) -> SecondOrderCones:
+        """The same in NumPy: slower for few variables, and for matrices of any rank and size."""
         sizes, n_before, units = list[int](), 0, _units(rows) if in_units else np.ones(len(rows))
         row, column, values, right = list[Indices](), list[Indices](), list[Vector](), list[Vector]()
         used = np.flatnonzero(rows.values)
@@ -87,7 +98,7 @@ class SecondOrderCones:
             sizes.append(2 + factor.n_rows)
             n_before += sizes[-1]
         parts = np.concatenate(row), np.concatenate(column), np.concatenate(values)
-        return cls(_by_columns(*parts, (n_before, program.n_variables)), np.concatenate(right), tuple(sizes), units)
+        return cls(_by_columns(*parts, (n_before, rows.q.shape[1])), np.concatenate(right), tuple(sizes), units)
 
     def expand(self, zeta: Vector) -> Vector:
         """Carry dual values of the cones' rows back to the quadratic constraints."""
@@ -95,6 +106,23 @@ class SecondOrderCones:
             return np.zeros(0)
         heads = np.cumsum([0, *self.sizes[:-1]], dtype=np.int64)
         return np.maximum(zeta[heads] + zeta[heads + 1], 0.0) / self.units**2
+
+
+def _by_the_core(rows: QuadraticRows, *, in_units: bool) -> SecondOrderCones | None:
+    """The cones by one compiled pass; None where a matrix is singular or large, or q has two entries in one place."""
+    compiled, n = core_for(rows.q), rows.q.shape[1]
+    if compiled is None:
+        return None
+    made = compiled.second_order_cones(
+        compiled_constraints(rows.parts), n, in_units, *LEVELS, LEAST_CURVATURE, MOST_DENSE
+    )
+    if made is None:
+        return None
+    offsets, places, values, right, sizes, units = made
+    b, lengths = np.frombuffer(right), tuple(np.frombuffer(sizes, np.int64).tolist())
+    indices, indptr = np.frombuffer(places, np.int32), np.frombuffer(offsets, np.int32)
+    K = unchecked(sparse.csc_array, np.frombuffer(values), indices, indptr, (b.size, n))
+    return SecondOrderCones(K, b, lengths, np.frombuffer(units))
 
 
 def _units(rows: QuadraticRows) -> Vector:

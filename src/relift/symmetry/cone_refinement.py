@@ -32,9 +32,9 @@ from scipy import sparse
 
 from relift.arrays import FieldElements, SparseMatrix
 from relift.program.cones import Cone, Exponential, Power, PowerND, SecondOrder, Semidefinite
-from relift.program.conic_passes import by_columns
 from relift.program.conic_passes import stacked as stacked_rows
 from relift.program.conic_rows import KEPT_ROWS, ConicRows, rows_of_cones
+from relift.program.other_order import by_columns
 from relift.program.program import Program
 from relift.program.sparse_structure import unchecked
 from relift.records import quick
