@@ -68,3 +68,12 @@ def test_equal_bounds_of_what_is_left_are_a_part_of_those_of_the_program() -> No
     small = lift(program).small
     assert small.n_variables == n - 3
     assert np.shares_memory(small.lb, program.lb)
+
+
+def test_zeros_of_different_signs_stay_with_their_variables() -> None:
+    n, zeros = 300, np.zeros(300)
+    zeros[7] = -0.0
+    A = sparse.csr_array(np.arange(1.0, 2 * n + 1).reshape(2, n))
+    reduction = reduce(Program(q=np.arange(n), A=A, l=-1, u=9, lb=zeros, ub=np.r_[0.0, np.full(n - 1, 5.0)]))
+    assert reduction.variables.tolist() == list(range(1, n))
+    assert np.flatnonzero(np.signbit(reduction.program.lb)).tolist() == [6]
