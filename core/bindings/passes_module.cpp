@@ -37,6 +37,7 @@
 #include "relift/passes/shared_ratios.hpp"
 #include "relift/passes/stacking.hpp"
 #include "relift/passes/submatrix.hpp"
+#include "relift/python/aligned_memory.hpp"
 #include "relift/python/calls.hpp"
 
 namespace {
@@ -141,21 +142,23 @@ private:
     std::unique_ptr<Buffer> buffer_;
 };
 
-PyObject* bytes_for(size_t n, size_t item) {
-    PyObject* made = PyByteArray_FromStringAndSize(nullptr, Py_ssize_t(n * item));
-    if (!made) throw PythonError();
-    ask_for_large_pages(PyByteArray_AsString(made), n * item);
-    return made;
-}
+PyObject* memory_type = nullptr;  // made with the module
 
-// A new bytearray, let go of unless it is handed over.
+// New memory for an array: a bytearray, or, of megabytes, what begins where a large page does.
 class Room {
 public:
-    Room(size_t n, size_t item) : object_(bytes_for(n, item)) {}
+    Room(size_t n, size_t item) {
+        const size_t size = n * item;
+        object_ = size < least_aligned ? PyByteArray_FromStringAndSize(nullptr, Py_ssize_t(size))
+                                       : aligned_memory(memory_type, size);
+        if (!object_) throw PythonError();
+        memory_ = size < least_aligned ? PyByteArray_AsString(object_)
+                                       : reinterpret_cast<AlignedMemory*>(object_)->memory;
+    }
     ~Room() { Py_XDECREF(object_); }
     Room(const Room&) = delete;
     Room& operator=(const Room&) = delete;
-    template <class T> T* as() const { return reinterpret_cast<T*>(PyByteArray_AsString(object_)); }
+    template <class T> T* as() const { return static_cast<T*>(memory_); }
     PyObject* handed_over() {
         PyObject* object = object_;
         object_ = nullptr;
@@ -164,6 +167,7 @@ public:
 
 private:
     PyObject* object_;
+    void* memory_;
 };
 
 template <class Work> PyObject* by_width(bool is_wide, Work&& work) {
@@ -264,9 +268,11 @@ PyObject* py_residuals(PyObject*, PyObject* arguments) {
             {
                 const WithoutLock unlocked;
                 Array<Column> columns;
-                found = residuals(A, P_buffers ? &P : nullptr, of, columns, n_threads);
+                Array<u8> asks;
+                found = residuals(A, P_buffers ? &P : nullptr, of, columns, asks, n_threads);
                 if (found.asks)
-                    found.fall = possible_fall(A, P_buffers ? &P : nullptr, of, columns, below_marks, above_marks);
+                    found.fall = possible_fall(A, P_buffers ? &P : nullptr, of, found, columns, asks, below_marks,
+                                               above_marks);
             }
             return Py_BuildValue("iiidddddd", int(found.is_in_range), int(found.is_finite),
                                  int(found.duals_are_finite), found.common,
@@ -483,9 +489,10 @@ PyObject* py_entries_of_minors(PyObject*, PyObject* arguments) {
 PyObject* py_conic_form(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         PyObject *A_given, *vectors[4], *more_given;
+        int is_by_rows;
         Py_ssize_t n_more;
         unsigned n_threads;
-        if (!PyArg_ParseTuple(arguments, "O(OOOO)OnI", &A_given, &vectors[0], &vectors[1], &vectors[2], &vectors[3],
+        if (!PyArg_ParseTuple(arguments, "Op(OOOO)OnI", &A_given, &is_by_rows, &vectors[0], &vectors[1], &vectors[2], &vectors[3],
                               &more_given, &n_more, &n_threads))
             return nullptr;
         const Buffer l_buffer(vectors[0]), u_buffer(vectors[1]), lb_buffer(vectors[2]), ub_buffer(vectors[3]);
@@ -493,7 +500,7 @@ PyObject* py_conic_form(PyObject*, PyObject* arguments) {
         const double *l = l_buffer.doubles("l", m), *u = u_buffer.doubles("u", m);
         const double *lb = lb_buffer.doubles("lb", n), *ub = ub_buffer.doubles("ub", n);
         if (n_more < 0 || size_t(n_more) > most_indices / 2) throw std::invalid_argument("too many further rows");
-        const MatrixBuffers A_buffers(A_given, m);
+        const MatrixBuffers A_buffers(A_given, is_by_rows ? n : m);
         std::unique_ptr<MatrixBuffers> more_buffers;
         if (more_given != Py_None) more_buffers = std::make_unique<MatrixBuffers>(more_given, size_t(n_more));
         return by_width(A_buffers.is_wide(), [&](auto index) -> PyObject* {
@@ -501,21 +508,25 @@ PyObject* py_conic_form(PyObject*, PyObject* arguments) {
             const auto A = A_buffers.view<Index>(n_threads);
             SparseView<Index> more;
             if (more_buffers) more = more_buffers->view<Index>(n_threads);
-            if (A.n_major != n || (more_buffers && more.n_major != n))
+            if (A.n_major != (is_by_rows ? m : n) || (more_buffers && more.n_major != n))
                 throw std::invalid_argument("a matrix does not fit the bounds");
             const SparseView<Index>* following = more_buffers ? &more : nullptr;
-            const Places places(l, u, m, lb, ub, n);
+            Places places(l, u, m, lb, ub, n);
             Room offsets(n + 1, 4), owner(places.n_rows(), 4), b(places.n_rows(), 8);
-            const size_t count = count_conic(A, places, following, offsets.as<int32_t>());
-            Room indices(count, 4), values(count, 8);
+            size_t count;
             {
                 const WithoutLock unlocked;
                 fill_sides(places, l, u, m, lb, ub, owner.as<int32_t>(), b.as<double>());
-                fill_conic(A, places, following, offsets.as<int32_t>(), indices.as<int32_t>(), values.as<double>(),
-                           n_threads);
+                count = count_conic(A, is_by_rows != 0, places, following, offsets.as<int32_t>());
             }
-            return Py_BuildValue("nnnNNNNN", Py_ssize_t(places.n_equal), Py_ssize_t(places.n_upper),
-                                 Py_ssize_t(places.n_lower), owner.handed_over(), b.handed_over(),
+            Room indices(count, 4), values(count, 8);
+            {
+                const WithoutLock unlocked;
+                fill_conic(A, is_by_rows != 0, places, following, offsets.as<int32_t>(), indices.as<int32_t>(),
+                           values.as<double>(), n_threads);
+            }
+            return Py_BuildValue("nnnNNNNN", Py_ssize_t(places.counts.equal), Py_ssize_t(places.counts.upper),
+                                 Py_ssize_t(places.counts.lower), owner.handed_over(), b.handed_over(),
                                  offsets.handed_over(), indices.handed_over(), values.handed_over());
         });
     });
@@ -1446,8 +1457,8 @@ PyMethodDef methods[] = {
      "entries_of_minors(matrix, n_minor, minors, threads): returns majors, places among the minors, and values of their "
      "entries."},
     {"conic_form", py_conic_form, METH_VARARGS,
-     "conic_form(A, (l, u, lb, ub), more, n_more, threads): returns the numbers of equal, upper and lower sides, the owner and "
-     "right-hand side of each row, and K."},
+     "conic_form(A, is_by_rows, (l, u, lb, ub), more, n_more, threads): returns the numbers of equal, upper and lower sides, "
+     "the owner and right-hand side of each row, and K."},
     {"grouped_sums", py_grouped_sums, METH_VARARGS,
      "grouped_sums(target, terms, sums): sums of field elements by target; fills the last."},
     {"field_product", py_field_product, METH_VARARGS,
@@ -1494,4 +1505,7 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_passes_core", "Single passes 
 
 }  // namespace
 
-PyMODINIT_FUNC PyInit__passes_core() { return PyModule_Create(&definition); }
+PyMODINIT_FUNC PyInit__passes_core() {
+    if (!memory_type && !(memory_type = type_of_aligned_memory("relift._passes_core.Memory"))) return nullptr;
+    return PyModule_Create(&definition);
+}

@@ -5,6 +5,7 @@ _Vector = NDArray[np.float64]
 _Places = NDArray[np.int64]
 _Words = NDArray[np.uint64]
 _Parts = tuple[NDArray[np.integer], NDArray[np.integer], _Vector]
+# What is called a bytearray is, from some megabytes on, another object with a buffer.
 _Arrays = tuple[bytearray, bytearray, bytearray]
 
 def products_and_sizes(
@@ -47,7 +48,7 @@ def submatrix(
 ) -> _Arrays: ...
 def entries_of_minors(matrix: _Parts, n_minor: int, minors: _Places, threads: int, /) -> _Arrays: ...
 def conic_form(
-    A: _Parts, bounds: tuple[_Vector, ...], more: _Parts | None, n_more: int, threads: int, /
+    A: _Parts, is_by_rows: bool, bounds: tuple[_Vector, ...], more: _Parts | None, n_more: int, threads: int, /
 ) -> tuple[int, int, int, bytearray, bytearray, bytearray, bytearray, bytearray]: ...
 def terms_of_second_order(
     heads: _Places, lengths: _Places, slack: _Vector, rooms: _Vector, v: _Vector, scale: float, /

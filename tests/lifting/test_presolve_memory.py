@@ -49,3 +49,31 @@ def test_an_update_after_presolve_agrees_with_lifting_anew() -> None:
         updated, fresh = lifting.update(l=l).small, lift(program.replace(l=l)).small
         assert updated.n_rows >= fresh.n_rows
         assert sorted(set(updated.l.tolist())) == sorted(set(fresh.l.tolist()))
+
+
+def test_bounds_that_rows_of_one_entry_do_not_tighten_are_those_of_the_program() -> None:
+    n = 300
+    A = sparse.vstack([sparse.eye_array(3, n), sparse.csr_array(np.arange(1.0, 2 * n + 1).reshape(2, n))])
+    reduction = reduce(Program(q=np.arange(n), A=A, l=-9, u=9, lb=-9, ub=np.arange(1.0, n + 1) % 9))
+    assert reduction.rows.tolist() == [3, 4]
+    assert np.shares_memory(reduction.program.ub, reduction.ground.ub)
+    assert reduction.lower_source.strides == reduction.upper_source.strides == (0,)
+
+
+def test_equal_bounds_of_what_is_left_are_a_part_of_those_of_the_program() -> None:
+    n = 300
+    A = sparse.csr_array(np.vander(np.arange(1.0, n + 1), 3, increasing=True)[:, [0, 0, 1]])
+    A = sparse.csr_array(sparse.vstack([A.T, A.T]))
+    program = Program(q=np.arange(n), A=A, l=-1, u=np.inf, lb=0, ub=np.r_[np.zeros(3), np.full(n - 3, 5.0)])
+    small = lift(program).small
+    assert small.n_variables == n - 3
+    assert np.shares_memory(small.lb, program.lb)
+
+
+def test_zeros_of_different_signs_stay_with_their_variables() -> None:
+    n, zeros = 300, np.zeros(300)
+    zeros[7] = -0.0
+    A = sparse.csr_array(np.arange(1.0, 2 * n + 1).reshape(2, n))
+    reduction = reduce(Program(q=np.arange(n), A=A, l=-1, u=9, lb=zeros, ub=np.r_[0.0, np.full(n - 1, 5.0)]))
+    assert reduction.variables.tolist() == list(range(1, n))
+    assert np.flatnonzero(np.signbit(reduction.program.lb)).tolist() == [6]

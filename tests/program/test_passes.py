@@ -203,7 +203,7 @@ def test_triangles_are_those_of_scipy(seed: int) -> None:
 def test_the_conic_form_is_that_of_stacked_rows(seed: int) -> None:
     random = np.random.default_rng(seed)
     m, n = _sizes(random)
-    A = _matrix(random, m, n).tocsc()
+    A = _matrix(random, m, n).asformat("csc" if random.random() < 0.5 else "csr")
     A.sort_indices()
     choices = np.array([-np.inf, -1.0, 0.0, 2.0, np.inf])
     sides = [np.sort(random.choice(choices, (size, 2)), axis=1) for size in (m, n)]
@@ -226,6 +226,18 @@ def test_the_conic_form_is_that_of_stacked_rows(seed: int) -> None:
     )
     np.testing.assert_array_equal(made.toarray(), other.toarray())
     assert made.has_canonical_format
+
+
+@pytest.mark.skipif(passes.core is None, reason="NumPy allocates")
+def test_large_results_of_passes_begin_where_a_large_page_does_and_may_be_written_to() -> None:
+    n, large_page = 400_000, 1 << 21
+    bounds = (np.zeros(0), np.zeros(0), np.zeros(n), np.arange(1.0, n + 1))
+    form = passes.conic_form(sparse.csr_array((0, n)), bounds)
+    assert [part.ctypes.data % large_page for part in (form.b, form.indices, form.values)] == [0, 0, 0]
+    values = form.values
+    del form
+    values[-1] = 7.0
+    assert values[:2].tolist() == [1.0, -1.0]
 
 
 @pytest.mark.parametrize(

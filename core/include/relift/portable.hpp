@@ -16,10 +16,12 @@
 #define RELIFT_PREFETCH(address) __builtin_prefetch(address)
 #define RELIFT_PREFETCH_TO_WRITE(address) __builtin_prefetch(address, 1)
 #define RELIFT_NOINLINE __attribute__((noinline))
+#define RELIFT_ALWAYS_INLINE __attribute__((always_inline))
 #else
 #define RELIFT_PREFETCH(address) ((void)(address))
 #define RELIFT_PREFETCH_TO_WRITE(address) ((void)(address))
 #define RELIFT_NOINLINE __declspec(noinline)
+#define RELIFT_ALWAYS_INLINE
 #endif
 
 namespace relift {

@@ -31,6 +31,7 @@ from relift.errors import PartitionError
 from relift.lifting.conic_quotient import ConicQuotient
 from relift.lifting.summed_entries import FEW, summed, with_merged_columns
 from relift.program.conic_rows import ConicRows
+from relift.program.index_sets import some_of
 from relift.program.passes import submatrix
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
@@ -186,10 +187,10 @@ def quotient(program: Program, symmetry: Symmetry, old: Quotient | None = None) 
         old.program.A
         if old is not None
         else _quotient_of_A(program.A, rows, variables, None if symmetry.variable_scales is None else symmetry.w),
-        program.l[i],
-        program.u[i],
-        program.lb[j],
-        program.ub[j],
+        some_of(program.l, i),
+        some_of(program.u, i),
+        some_of(program.lb, j),
+        some_of(program.ub, j),
         program.r,
         quadratic=_quotient_of_quadratic_rows(program.quadratic, symmetry.quadratic, variables),
         conic=None if lifted is None else _quotient_of_conic_rows(program.conic, symmetry, lifted),

@@ -9,7 +9,7 @@ from relift.lifting.duplicate_rows import Duplicates, find_duplicates
 from relift.lifting.reduction import Reduction, trivial_reduction
 from relift.lifting.substitution import Substitution, places
 from relift.lifting.tightest_bounds import ScaledBounds, leave_no_value, tightest
-from relift.program.index_sets import constant, distinct, taken, where
+from relift.program.index_sets import constant, distinct, some_of, taken, where
 from relift.program.passes import scan_rows, submatrix
 from relift.program.program import Program
 from relift.symmetry import finite_field as exact
@@ -75,7 +75,7 @@ def _part(work: Substitution, name: str, kept: Indices, size: int) -> tuple[Vect
         return vector, image
 
     def make() -> tuple[Vector, FieldElements]:
-        return vector.take(kept), taken(image, kept)
+        return some_of(vector, kept), taken(image, kept)
 
     if name in work.own:  # it was made for this program, so that no other one can have the same
         return make()

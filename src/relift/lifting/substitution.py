@@ -128,22 +128,36 @@ class Substitution:
         upper = tightest(self.ub[j], self.ub_image[j], bounds.high, bounds.high_image, at, np.minimum)
         crossed = leave_no_value(lower, upper)
         crossed[at[bounds.is_lost]] = True
-        self.make_own("lb", "ub")
-        if self.lower_source is None or self.upper_source is None:
-            self.lower_source = np.full(self.program.n_variables, NO_ROW, np.int64)
-            self.upper_source = self.lower_source.copy()
         keep = ~crossed[at]
         self.left_alone[rows[~keep]] = True
         bounded = distinct(at[keep], j.size)
-        for tight, values, images, sources in (
-            (lower, self.lb, self.lb_image, self.lower_source),
-            (upper, self.ub, self.ub_image, self.upper_source),
-        ):
-            values[j[bounded]], images[j[bounded]] = tight.values[bounded], tight.images[bounded]
+        of = j[bounded]
+        for name, tight in (("lb", lower), ("ub", upper)):
+            values, images = tight.values[bounded], tight.images[bounded]
+            if self.has_already(name, of, values, images):  # most rows of one entry say less than the bounds
+                continue
+            self.make_own(name)
+            getattr(self, name)[of], getattr(self, f"{name}_image")[of] = values, images
             won = bounded[tight.winner[bounded] >= 0]
-            sources[j[won]] = rows[tight.winner[won]]
+            if won.size:
+                self.sources_of(name)[j[won]] = rows[tight.winner[won]]
         self.source_entry[rows[keep]] = entries[keep]
         self.row_alive[rows[keep]] = False
+
+    def has_already(self, name: str, places: Indices, values: Vector, images: FieldElements) -> bool:
+        """Whether these numbers stand there already, floats to the last bit."""
+        before = getattr(self, name)[places]
+        is_same = np.array_equal(before.view(np.uint64), values.view(np.uint64))
+        return is_same and np.array_equal(getattr(self, f"{name}_image")[places], images)
+
+    def sources_of(self, name: str) -> Indices:
+        """The rows that bounds came from, to be written to."""
+        field = "lower_source" if name == "lb" else "upper_source"
+        sources: Indices | None = getattr(self, field)
+        if sources is None:
+            sources = np.full(self.program.n_variables, NO_ROW, np.int64)
+            setattr(self, field, sources)
+        return sources
 
     def remaining_entry(self, rows: Indices) -> tuple[Indices, Vector, FieldElements]:
         """Column, value and image of the one entry that each of these rows still has."""

@@ -490,7 +490,7 @@ def conic_form(
     Parameters
     ----------
     A
-        CSC array with sorted indices.
+        CSC array with sorted indices, or CSR array.
     bounds
         l, u, lb and ub.
     following
@@ -513,7 +513,7 @@ def conic_form(
     n_more = 0 if following is None else following.shape[0]
     parts, more = parts_of(A, following), None if following is None else parts_of(following, A)
     n_equal, n_upper, _, owner, b, offsets, indices, values = compiled.conic_form(
-        parts, bounds, more, n_more, threads_for(A.nnz)
+        parts, A.format == "csr", bounds, more, n_more, threads_for(A.nnz)
     )
     return ConicForm(
         n_equal, n_upper, np.frombuffer(owner, np.int32), np.frombuffer(b),

@@ -171,8 +171,8 @@ class Conic:
         following
             CSC array of further rows, which follow in K as they are.
         """
-        A = program.A if program.A.format == "csc" else program.A.tocsc()
-        if not A.has_sorted_indices:
+        A = program.A
+        if A.format == "csc" and not A.has_sorted_indices:
             A = A.sorted_indices()
         try:
             form = conic_form(A, (program.l, program.u, program.lb, program.ub), following)

@@ -27,9 +27,9 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double largest_double = std::numeric_limits<double>::max();
 
 // The larger of two numbers; one that is not a number gets lost, so that none may be in what is compared.
-inline double larger(double most, double value) { return value > most ? value : most; }
-inline double with_nan_as_infinity(double value) { return value != value ? infinity : value; }
-inline double or_nothing(double bound) { return std::isfinite(bound) ? std::fabs(bound) : 0.0; }
+RELIFT_ALWAYS_INLINE inline double larger(double most, double value) { return value > most ? value : most; }
+RELIFT_ALWAYS_INLINE inline double with_nan_as_infinity(double value) { return value != value ? infinity : value; }
+RELIFT_ALWAYS_INLINE inline double or_nothing(double bound) { return std::isfinite(bound) ? std::fabs(bound) : 0.0; }
 
 // Whether all numbers are finite; without a branch, so that compilers make vector instructions of it.
 RELIFT_WITH_WIDE_VECTORS inline bool are_finite_numbers(const double* numbers, size_t size) {
@@ -52,6 +52,7 @@ struct Residuals {
     bool is_in_range = true;  // whether the scale of the objective is finite; if not, nothing else is set
     bool duals_are_finite = true;
     bool asks = false;  // whether a gradient leads to where no own bound is
+    bool some_cost_is_open = false;  // whether a variable has no own bound in the direction in which its cost falls
     double common = 1, scale = 1;
     double primal = 0, dual = infinity, gap = 0, fall = 0;
 };
@@ -62,10 +63,13 @@ template <class Index> struct Matrix {
 };
 
 // What the first pass over A finds out about a column: the sum of a_ij y_i and the largest |a_ij y_i|; later the whole
-// gradient, and its largest term.
+// gradient, and what the objective may fall along it up to the own bound of the variable.
 struct Column {
     double rho, term;
 };
+
+// Which bound of a variable a gradient asks for, where it leads to where no own bound is.
+constexpr u8 asks_nothing = 0, asks_lower = 1, asks_upper = 2, is_answered = 4;
 
 // The size of a variable that its own bounds, quadratic constraints and cones give.
 inline double own_natural(const Vectors& of, size_t j) {
@@ -137,9 +141,10 @@ void scatter_first(const Matrix<Index>& A, const Vectors& of, const double* y, c
                 column.term = larger(column.term, std::fabs(product));
             }
         if (some_are_small && side > 0)
-            for (size_t e = begin; e < end; ++e) {
+            for (size_t e = begin; e < end; ++e) {  // which are small is as good as random: nothing branches on it
                 double& natural = of.sizes[view.indices[e]];
-                if (natural < 1 && view.values[e] != 0) natural = larger(natural, side / std::fabs(view.values[e]));
+                const double ratio = side / std::fabs(view.values[e]);
+                natural = larger(natural, ratio <= largest_double ? ratio : view.values[e] == 0 ? 0.0 : infinity);
             }
     }
 }
@@ -202,7 +207,7 @@ inline double larger_quotient(double most, double part, double whole) {
     return larger(most, with_nan_as_infinity(part / whole));
 }
 
-inline double admissible(double dual, double lower, double upper) {
+RELIFT_ALWAYS_INLINE inline double admissible(double dual, double lower, double upper) {
     const bool is_lost = ((dual > 0) & !std::isfinite(upper)) | ((dual < 0) & !std::isfinite(lower));
     return is_lost ? 0.0 : dual;
 }
@@ -240,13 +245,19 @@ Curved pass_over_P(const SparseView<Index>& P, const Vectors& of, u32 n_threads)
     return found;
 }
 
-// The unit of each variable (relift/program/units.py) in place of what bounds and rows tell of it, and the common one.
-RELIFT_WITH_WIDE_VECTORS inline double find_units(const Vectors& of) {
-    double common = 0, *units = of.sizes;
-    for (size_t j = 0; j < of.n && common < 1; ++j) common = larger(common, units[j]);
-    common = common > 0 ? (common < 1 ? common : 1.0) : 1.0;
-    for (size_t j = 0; j < of.n; ++j) units[j] = units[j] <= dust * common ? common : (units[j] < 1 ? units[j] : 1.0);
-    return common;
+// The common unit of the variables (relift/program/units.py), from what bounds and rows tell of them.
+inline double common_unit(const Vectors& of) {
+    double common = 0;
+    for (size_t j = 0; j < of.n && common < 1; ++j) common = larger(common, of.sizes[j]);
+    return common > 0 ? (common < 1 ? common : 1.0) : 1.0;
+}
+
+// The units of some variables in place of what bounds and rows tell of them; units stay as they are.
+RELIFT_WITH_WIDE_VECTORS inline void fill_units(double* sizes, size_t count, double common) {
+    for (size_t k = 0; k < count; ++k) {
+        const double size = sizes[k], unit = size < 1 ? size : 1.0;
+        sizes[k] = size <= dust * common ? common : unit;
+    }
 }
 
 // Signs of dual values are as good as random, and each branch on them would cost more than all else. So variables and
@@ -255,7 +266,7 @@ RELIFT_WITH_WIDE_VECTORS inline double find_units(const Vectors& of) {
 // but of blocks that have only zeros, as of solutions most have.
 constexpr size_t size_of_block = 128;
 
-inline bool has_only_zeros(const double* numbers, size_t count) {
+RELIFT_ALWAYS_INLINE inline bool has_only_zeros(const double* numbers, size_t count) {
     u64 bits = 0;
     for (size_t k = 0; k < count; ++k) {
         u64 own;
@@ -265,15 +276,27 @@ inline bool has_only_zeros(const double* numbers, size_t count) {
     return bits << 1 == 0;  // whatever their signs
 }
 
-// S, the scale of the objective.
-RELIFT_WITH_WIDE_VECTORS inline double find_scale(const Vectors& of, const Curved& curved) {
+// S, the scale of the objective; the units of the variables on the way, and whether the point is finite.
+RELIFT_WITH_WIDE_VECTORS inline double find_scale(const Vectors& of, const Curved& curved, double common,
+                                                  Residuals& found) {
     double constant = 0, value = 0, most = 0;
+    u64 others = 0, are_open = 0;
     const bool is_curved = !curved.product.empty();
     double terms[size_of_block], fixed[size_of_block], reach[size_of_block];
     for (size_t first = 0; first < of.n; first += size_of_block) {
         const size_t count = std::min(size_of_block, of.n - first);
-        const double *const q = of.q + first, *const x = of.x + first, *const sizes = of.sizes + first;
-        const double *const lb = of.lb + first, *const ub = of.ub + first;
+        const double *const q = of.q + first, *const x = of.x + first, *const lb = of.lb + first;
+        const double *const ub = of.ub + first;
+        double* const sizes = of.sizes + first;
+        for (size_t k = 0; k < count; ++k) {
+            const double size = sizes[k], unit = size < 1 ? size : 1.0;
+            sizes[k] = size <= dust * common ? common : unit;
+        }
+        for (size_t k = 0; k < count; ++k) {
+            const double low = lb[k], high = ub[k], cost = q[k], bound = cost > 0 ? low : high;
+            are_open |= u64(!(std::fabs(bound) <= largest_double)) & u64(cost != 0);
+            others |= u64(!(std::fabs(x[k]) <= largest_double));
+        }
         if (is_curved) {
             const double *const product = curved.product.data() + first, *const part = curved.fixed.data() + first;
             const double* const curvature = curved.curvature.data() + first;
@@ -298,6 +321,8 @@ RELIFT_WITH_WIDE_VECTORS inline double find_scale(const Vectors& of, const Curve
         if (!has_only_zeros(fixed, count))
             for (size_t k = 0; k < count; ++k) constant += fixed[k];
     }
+    found.is_finite = others == 0;
+    found.some_cost_is_open = are_open != 0;
     value -= constant;
     constant += of.r;
     const double without = std::fabs(value), with = std::fabs(value + constant);
@@ -305,7 +330,7 @@ RELIFT_WITH_WIDE_VECTORS inline double find_scale(const Vectors& of, const Curve
 }
 
 // The sizes of admissible dual values times the distances of finite numbers from the sides that they press on.
-inline void fill_slack(const double* duals, const double* values, const double* lower, const double* upper, size_t count,
+RELIFT_ALWAYS_INLINE inline void fill_slack(const double* duals, const double* values, const double* lower, const double* upper, size_t count,
                        double* slack) {
     double sides[size_of_block];
     for (size_t k = 0; k < count; ++k) {
@@ -319,7 +344,7 @@ inline void fill_slack(const double* duals, const double* values, const double* 
 }
 
 // The bounds that finite values are nearest to breaking, and by how much they do.
-RELIFT_WITH_WIDE_VECTORS inline void fill_excess(const double* values, const double* lower, const double* upper, size_t count, double* bounds,
+RELIFT_ALWAYS_INLINE inline void fill_excess(const double* values, const double* lower, const double* upper, size_t count, double* bounds,
                         double* excess) {
     for (size_t k = 0; k < count; ++k) {
         const double low = lower[k], high = upper[k];
@@ -332,19 +357,49 @@ RELIFT_WITH_WIDE_VECTORS inline void fill_excess(const double* values, const dou
     }
 }
 
+// The largest of some numbers and one more, none of which is negative or not a number.
+RELIFT_ALWAYS_INLINE inline double largest_of(const double* numbers, size_t count, double most) {
+    double lanes[4] = {most, 0, 0, 0};
+    size_t k = 0;
+    for (; k + 4 <= count; k += 4)
+        for (size_t lane = 0; lane < 4; ++lane) lanes[lane] = larger(lanes[lane], numbers[k + lane]);
+    for (; k < count; ++k) lanes[0] = larger(lanes[0], numbers[k]);
+    return larger(larger(lanes[0], lanes[1]), larger(lanes[2], lanes[3]));
+}
+
 // The larger of a number and how far some finite values, at most a block of them, break their bounds; relative to the
-// larger of the bound and the product of each, or the common unit where that is 0. Products are asked for only where
-// they decide.
-template <class Product>
-double larger_violation(double most, const double* values, const double* lower, const double* upper, double common,
-                        size_t count, Product&& product_of) {
+// larger of the bound and the product of each, or the common unit where that is 0.
+RELIFT_ALWAYS_INLINE inline double larger_violation(double most, const double* values, const double* lower,
+                                                        const double* upper, const double* products, double common,
+                                                        size_t count) {
     double bounds[size_of_block], excess[size_of_block];
     fill_excess(values, lower, upper, count, bounds, excess);
     if (has_only_zeros(excess, count)) return most;
     for (size_t k = 0; k < count; ++k) {
-        if (excess[k] == 0 || excess[k] < most * std::fabs(bounds[k]) * (1 - 1e-12)) continue;
+        const double product = products[k], bound = std::fabs(bounds[k]), part = excess[k];
+        const double quotient = part / larger(bound, product > 0 ? product : common);
+        bounds[k] = part > 0 ? quotient : 0.0;
+    }
+    return largest_of(bounds, count, most);
+}
+
+// The same where products are asked for one by one, only where they decide: not where the bound alone says enough.
+template <class Product>
+double larger_violation_of_few(double most, const double* values, const double* lower, const double* upper, double common,
+                               size_t count, Product&& product_of) {
+    double bounds[size_of_block], excess[size_of_block];
+    u32 some[size_of_block];
+    fill_excess(values, lower, upper, count, bounds, excess);
+    if (has_only_zeros(excess, count)) return most;
+    size_t n_some = 0;
+    for (size_t k = 0; k < count; ++k) {
+        some[n_some] = u32(k);
+        n_some += !(excess[k] <= most * std::fabs(bounds[k]) * (1 - 1e-12)) & (excess[k] > 0);
+    }
+    for (size_t at = 0; at < n_some; ++at) {
+        const size_t k = some[at];
+        if (excess[k] < most * std::fabs(bounds[k]) * (1 - 1e-12)) continue;
         const double product = product_of(k), room = larger(std::fabs(bounds[k]), product > 0 ? product : common);
-        if (excess[k] < most * room * (1 - 1e-12)) continue;
         most = larger_quotient(most, excess[k], room);
     }
     return most;
@@ -357,7 +412,7 @@ struct BlockOfDuals {
 };
 
 // Fills a block, and the gradients and their largest terms.
-inline void fill_block(const Vectors& of, Column* columns, const Curved& curved, size_t first, size_t count,
+RELIFT_ALWAYS_INLINE inline void fill_block(const Vectors& of, Column* columns, const Curved& curved, size_t first, size_t count,
                        BlockOfDuals& block) {
     double product[size_of_block], terms[size_of_block];
     double duals[size_of_block], sides[size_of_block];
@@ -398,123 +453,178 @@ inline void fill_block(const Vectors& of, Column* columns, const Curved& curved,
     }
 }
 
-// What the variables, all of them finite, add to the dual residual and to the gap; false where a gradient is not finite.
-RELIFT_WITH_WIDE_VECTORS inline bool look_at_duals(const Vectors& of, Column* columns, const Curved& curved, Residuals& found) {
+// What variables add to the dual residual and to the gap.
+struct FromVariables {
     double gap = 0, fall = 0, dual = 0;
-    const double noticed = noise * found.scale;
-    BlockOfDuals block;
-    for (size_t first = 0; first < of.n; first += size_of_block) {
-        const size_t count = std::min(size_of_block, of.n - first);
-        fill_block(of, columns, curved, first, count, block);
-        u64 others = 0, larger_ones = 0;
-        for (size_t k = 0; k < count; ++k) {
-            const double size = std::fabs(columns[first + k].rho), terms = columns[first + k].term;
-            others |= u64(!(size <= largest_double)) | u64(!(terms <= largest_double));
-            larger_ones |= u64(!(size < dual * terms * (1 - 1e-12))) & u64(size != 0);
-        }
-        if (others) return false;
-        if (!has_only_zeros(block.slack, count) || !has_only_zeros(block.fall, count))
-            for (size_t k = 0; k < count; ++k) gap += block.slack[k], fall += block.fall[k];
-        found.asks |= !has_only_zeros(block.asks, count);
-        for (size_t k = 0; k < count && larger_ones; ++k) {
-            const double size = std::fabs(columns[first + k].rho), terms = columns[first + k].term;
-            // Relative to the largest term, or to what S notices if that is more: mostly the term says enough.
-            if (size < dual * terms * (1 - 1e-12) || size == 0) continue;
-            dual = larger_quotient(dual, size, larger(terms, noticed / of.sizes[first + k]));
-        }
-    }
-    found.gap = gap, found.fall = fall, found.dual = dual;
-    return true;
+    bool asks = false, is_finite = true;
+};
+
+// Which bound is asked for where the way to the end is not 0.
+inline u8 who_asks(double way, double rho) {
+    return u8(way != 0) * (rho > 0 ? asks_lower : asks_upper);
 }
 
-// The size of each variable in place of its unit.
-RELIFT_WITH_WIDE_VECTORS inline void find_sizes(const Vectors& of, double scale) {
+// What a block of finite variables adds; where a dual value or gradient is not finite, nothing more is added.
+RELIFT_ALWAYS_INLINE inline void look_at_block(const Vectors& of, Column* columns, u8* asks, const Curved& curved, double noticed,
+                          size_t first, size_t count, FromVariables& found) {
+    BlockOfDuals block;
+    fill_block(of, columns, curved, first, count, block);
+    u64 others = 0, larger_ones = 0;
+    const double dual = found.dual;
+    for (size_t k = 0; k < count; ++k) others |= u64(!(std::fabs(of.w[first + k]) <= largest_double));
+    for (size_t k = 0; k < count; ++k) {
+        const double size = std::fabs(columns[first + k].rho), terms = columns[first + k].term;
+        others |= u64(!(size <= largest_double)) | u64(!(terms <= largest_double));
+        larger_ones |= u64(!(size < dual * terms * (1 - 1e-12))) & u64(size != 0);
+    }
+    found.is_finite = others == 0;
+    if (!found.is_finite) return;
+    if (!has_only_zeros(block.slack, count) || !has_only_zeros(block.fall, count)) {
+        double gap = found.gap, fall = found.fall;
+        for (size_t k = 0; k < count; ++k) gap += block.slack[k], fall += block.fall[k];
+        found.gap = gap, found.fall = fall;
+    }
+    const bool do_ask = !has_only_zeros(block.asks, count);
+    found.asks |= do_ask;
+    if (do_ask)
+        for (size_t k = 0; k < count; ++k) asks[first + k] = who_asks(block.asks[k], columns[first + k].rho);
+    else
+        std::fill_n(asks + first, count, asks_nothing);
+    for (size_t k = 0; k < count && larger_ones; ++k) {
+        const double size = std::fabs(columns[first + k].rho), terms = columns[first + k].term;
+        // Relative to the largest term, or to what S notices if that is more: mostly the term says enough.
+        if (size < found.dual * terms * (1 - 1e-12) || size == 0) continue;
+        found.dual = larger_quotient(found.dual, size, larger(terms, noticed / of.sizes[first + k]));
+    }
+    for (size_t k = 0; k < count; ++k) columns[first + k].term = block.fall[k];
+}
+
+// The sizes of some variables in place of their units.
+RELIFT_ALWAYS_INLINE inline void fill_sizes(const Vectors& of, double scale, size_t first, size_t count) {
     const auto cost_of = [&](size_t j) {
         const double cost = std::fabs(of.w[j]);
         return cost != cost ? 0.0 : cost < largest_double ? cost : largest_double;
     };
-    for (size_t first = 0; first < of.n; first += size_of_block) {
-        const size_t last = std::min(first + size_of_block, of.n);
-        u64 are_dear = 0;
-        if (of.w)
-            for (size_t j = first; j < last; ++j) are_dear |= u64(cost_of(j) * of.sizes[j] > scale);
-        for (size_t j = first; j < last && are_dear; ++j) {
-            const double cost = cost_of(j);
-            if (cost * of.sizes[j] > scale) of.sizes[j] = scale / (cost > 0 ? cost : 1.0);
-        }
-        for (size_t j = first; j < last; ++j) of.sizes[j] = larger(std::fabs(of.x[j]), of.sizes[j]);
+    u64 are_dear = 0;
+    if (of.w)
+        for (size_t j = first; j < first + count; ++j) are_dear |= u64(cost_of(j) * of.sizes[j] > scale);
+    for (size_t j = first; j < first + count && are_dear; ++j) {
+        const double cost = cost_of(j);
+        if (cost * of.sizes[j] > scale) of.sizes[j] = scale / (cost > 0 ? cost : 1.0);
     }
+    for (size_t j = first; j < first + count; ++j) of.sizes[j] = larger(std::fabs(of.x[j]), of.sizes[j]);
 }
 
-// The larger of a number and how far rows are broken. Of a solution few are, and only these are asked for their products;
-// where many are, all products are found at once. The last vector but one is filled then.
+// What variables add to all residuals, block by block, so that a block comes from memory once; their sizes on the way.
+RELIFT_WITH_WIDE_VECTORS inline FromVariables look_at_variables(const Vectors& of, Column* columns, u8* asks,
+                                                                const Curved& curved, Residuals& found) {
+    FromVariables duals;
+    const double noticed = noise * found.scale;
+    for (size_t first = 0; first < of.n; first += size_of_block) {
+        const size_t count = std::min(size_of_block, of.n - first);
+        fill_sizes(of, found.scale, first, count);
+        found.primal = larger_violation(found.primal, of.x + first, of.lb + first, of.ub + first, of.sizes + first, 0.0,
+                                        count);
+        if (columns && duals.is_finite) look_at_block(of, columns, asks, curved, noticed, first, count, duals);
+    }
+    return duals;
+}
+
+// How many rows are broken, and whether all products with the point are finite.
+RELIFT_WITH_WIDE_VECTORS inline size_t count_broken(const Vectors& of, bool& are_finite) {
+    u64 others = 0, n_broken = 0;
+    for (size_t i = 0; i < of.m; ++i) {
+        others |= u64(!(std::fabs(of.Ax[i]) <= largest_double));
+        n_broken += u64(of.Ax[i] < of.l[i]) | u64(of.Ax[i] > of.u[i]);
+    }
+    are_finite = others == 0;
+    return size_t(n_broken);
+}
+
+// What rows add to the primal residual and, where there are dual values, to the gap. Of a solution few rows are broken,
+// and only these are asked for their products; of a matrix by columns, and on several threads where many are broken, all
+// products are found at once. The last vector but one is filled then.
 template <class Index>
-double violation_of_rows(const Matrix<Index>& A, const Vectors& of, double most, double common, double* products,
-                         u32 n_threads) {
+void look_at_rows(const Matrix<Index>& A, const Vectors& of, const double* y, size_t n_broken, double* products,
+                  u32 n_threads, Residuals& found) {
     constexpr size_t few = 8;
-    size_t n_broken = 0;
-    for (size_t i = 0; i < of.m; ++i) n_broken += size_t((of.Ax[i] < of.l[i]) | (of.Ax[i] > of.u[i]));
-    if (n_broken == 0) return most;
-    const bool are_found = !A.is_by_rows || n_broken > of.m / few;
+    const bool are_many = n_broken > of.m / few && threads_for(A.view.n_entries(), n_threads) > 1;
+    const bool are_found = n_broken > 0 && (!A.is_by_rows || are_many);
     if (are_found) largest_products(A, of.sizes, of.m, products, n_threads);
     const SparseView<Index>& view = A.view;
     const auto product_of = [&](size_t i) {
-        if (are_found) return products[i];
         double largest = 0;
         for (size_t e = size_t(view.offsets[i]), end = size_t(view.offsets[i + 1]); e < end; ++e)
             largest = larger(largest, std::fabs(view.values[e]) * of.sizes[view.indices[e]]);
         return largest;
     };
-    for (size_t i = 0; i < of.m; i += size_of_block)
-        most = larger_violation(most, of.Ax + i, of.l + i, of.u + i, common, std::min(size_of_block, of.m - i),
-                                [&](size_t k) { return product_of(i + k); });
-    return most;
+    double slack[size_of_block], gap = found.gap;
+    for (size_t i = 0; i < of.m && (n_broken > 0 || y); i += size_of_block) {
+        const size_t count = std::min(size_of_block, of.m - i);
+        const double *const Ax = of.Ax + i, *const l = of.l + i, *const u = of.u + i;
+        if (are_found)
+            found.primal = larger_violation(found.primal, Ax, l, u, products + i, found.common, count);
+        else if (n_broken > 0)
+            found.primal = larger_violation_of_few(found.primal, Ax, l, u, found.common, count,
+                                                   [&](size_t k) { return product_of(i + k); });
+        if (!y) continue;
+        fill_slack(y + i, Ax, l, u, count, slack);
+        if (!has_only_zeros(slack, count))
+            for (size_t k = 0; k < count; ++k) gap += slack[k];
+    }
+    found.gap = gap;
 }
 
-// Columns, as many as there are variables if there are dual values, hold the gradient afterwards.
+// The admissible dual values of rows, and the larger side of each; whether the dual values are finite.
+RELIFT_WITH_WIDE_VECTORS inline bool prepare_rows(const Vectors& of, double* y, double* sides) {
+    u64 others = 0;
+    for (size_t first = 0; first < of.m; first += size_of_block) {
+        const size_t last = std::min(first + size_of_block, of.m);
+        for (size_t i = first; i < last; ++i) sides[i] = larger(or_nothing(of.l[i]), or_nothing(of.u[i]));
+        if (!of.y) continue;
+        for (size_t i = first; i < last; ++i) {
+            others |= u64(!(std::fabs(of.y[i]) <= largest_double));
+            y[i] = admissible(of.y[i], of.l[i], of.u[i]);
+        }
+    }
+    return others == 0;
+}
+
+// Columns and asks, as many as there are variables if there are dual values, hold the gradient afterwards, and who asks.
 template <class Index>
 Residuals residuals(const Matrix<Index>& A, const SparseView<Index>* P, const Vectors& of, Array<Column>& columns,
-                    u32 n_threads) {
+                    Array<u8>& asks, u32 n_threads) {
     Residuals found;
     Array<double> y, per_row(of.m);
     if (of.y) {
-        columns.resize(of.n);
+        columns.resize(of.n), asks.resize(of.n);
         y.resize(of.m + 1);  // not null where there are no rows
-        for (size_t i = 0; i < of.m; ++i) y[i] = admissible(of.y[i], of.l[i], of.u[i]);
-        found.duals_are_finite = are_finite_numbers(of.y, of.m) && are_finite_numbers(of.w, of.n);
     }
-    for (size_t i = 0; i < of.m; ++i) per_row[i] = larger(or_nothing(of.l[i]), or_nothing(of.u[i]));
+    found.duals_are_finite = prepare_rows(of, y.data(), per_row.data());
     first_pass(A, of, of.y ? y.data() : nullptr, per_row.data(), columns.data(), n_threads);
-    found.common = find_units(of);
+    found.common = common_unit(of);
     Curved curved;
-    if (P) curved = pass_over_P(*P, of, n_threads);
-    found.is_finite = are_finite_numbers(of.x, of.n) && are_finite_numbers(curved.product.data(), curved.product.size()) &&
-                      are_finite_numbers(of.Ax, of.m);
-    found.scale = find_scale(of, curved);
+    if (P) {
+        fill_units(of.sizes, of.n, found.common);
+        curved = pass_over_P(*P, of, n_threads);
+    }
+    bool are_finite;
+    found.scale = find_scale(of, curved, found.common, found);
+    const size_t n_broken = count_broken(of, are_finite);
+    found.is_finite = found.is_finite && are_finite && are_finite_numbers(curved.product.data(), curved.product.size());
     found.is_in_range = std::isfinite(found.scale);
     if (!found.is_in_range) return found;
     if (!found.is_finite) {
         found.primal = found.gap = infinity;
         return found;
     }
-    find_sizes(of, found.scale);
-    for (size_t j = 0; j < of.n; j += size_of_block)
-        found.primal = larger_violation(found.primal, of.x + j, of.lb + j, of.ub + j, 0.0,
-                                        std::min(size_of_block, of.n - j), [&](size_t k) { return of.sizes[j + k]; });
-    found.duals_are_finite = found.duals_are_finite && (!of.y || look_at_duals(of, columns.data(), curved, found));
-    found.primal = violation_of_rows(A, of, found.primal, found.common, per_row.data(), n_threads);
-    if (of.y && found.duals_are_finite) {
-        double slack[size_of_block];
-        for (size_t first = 0; first < of.m; first += size_of_block) {
-            const size_t count = std::min(size_of_block, of.m - first);
-            fill_slack(y.data() + first, of.Ax + first, of.l + first, of.u + first, count, slack);
-            if (!has_only_zeros(slack, count))
-                for (size_t k = 0; k < count; ++k) found.gap += slack[k];
-        }
-    } else if (of.y) {
-        found.asks = false;
-        found.dual = found.gap = infinity;
-    }
+    const bool has_duals = of.y && found.duals_are_finite;
+    const FromVariables duals = look_at_variables(of, has_duals ? columns.data() : nullptr, asks.data(), curved, found);
+    found.duals_are_finite = found.duals_are_finite && duals.is_finite;
+    const bool are_usable = has_duals && duals.is_finite;
+    if (are_usable) found.gap = duals.gap, found.fall = duals.fall, found.dual = duals.dual, found.asks = duals.asks;
+    look_at_rows(A, of, are_usable ? y.data() : nullptr, n_broken, per_row.data(), n_threads, found);
+    if (of.y && !are_usable) found.dual = found.gap = infinity;
     return found;
 }
 
@@ -522,28 +632,20 @@ Residuals residuals(const Matrix<Index>& A, const SparseView<Index>* P, const Ve
 struct Reach {
     double total = 0;
     u32 n_missing = 0;  // how many are not finite
-    void add(double product) {
-        if (std::isfinite(product)) total += product;
-        else ++n_missing;
+    void add(double product) {  // which are finite is as good as random: nothing branches on it
+        const bool is_finite = std::fabs(product) <= largest_double;
+        total += is_finite ? product : 0.0;
+        n_missing += !is_finite;
     }
 };
 
-// Which bound of a variable is asked for.
-constexpr u8 asks_lower = 1, asks_upper = 2;
-
-// The bounds up to which variables may go: their own, or, where these are infinite and a gradient asks for them, what
-// one row and the bounds of the others in it imply.
+// The bounds up to which variables may go where a gradient asks for them: what one row and the bounds of the others in
+// it imply. Who is answered is marked.
 template <class Index>
 class ImpliedBounds {
 public:
-    ImpliedBounds(const Matrix<Index>& A, const Vectors& of, const Array<Column>& columns)
-        : A_(A), of_(of), asks_(of.n), ends_(of.n) {
-        for (size_t j = 0; j < of.n; ++j) {
-            const double rho = columns[j].rho;
-            ends_[j] = rho > 0 ? of.lb[j] : of.ub[j];
-            const bool does_ask = std::isinf(ends_[j]) & (std::fabs(rho) > rounded * columns[j].term);
-            asks_[j] = does_ask ? (rho > 0 ? asks_lower : asks_upper) : 0;
-        }
+    ImpliedBounds(const Matrix<Index>& A, const Vectors& of, Array<u8>& asks)
+        : A_(A), of_(of), asks_(asks), ends_(of.n) {
         if (A.is_by_rows) look_by_rows();
         else look_by_columns();
     }
@@ -551,20 +653,23 @@ public:
     double end(size_t j) const { return ends_[j]; }
 
 private:
-    static double largest(double entry, double lower, double upper) { return entry * (entry > 0 ? upper : lower); }
-    static double smallest(double entry, double lower, double upper) { return entry * (entry > 0 ? lower : upper); }
+    // The side of a variable at which its product with an entry is largest, and smallest: the array is chosen, so that
+    // signs, which are as good as random, are not branched on.
+    double largest(double entry, size_t j) const { return entry * (entry > 0 ? of_.ub : of_.lb)[j]; }
+    double smallest(double entry, size_t j) const { return entry * (entry > 0 ? of_.lb : of_.ub)[j]; }
 
     // A row that the largest products of the others keep above its lower bound, or the smallest below its upper one.
     void look(double entry, size_t j, double l, double u, const Reach& most, const Reach& least) {
-        const bool is_upper = asks_[j] == asks_upper, by_upper = is_upper == (entry > 0);
+        const bool is_upper = asks_[j] & asks_upper, by_upper = is_upper == (entry > 0);
         const double side = by_upper ? u : l, own = entry * (is_upper ? of_.lb[j] : of_.ub[j]);
         const Reach& reach = by_upper ? least : most;
         const bool is_finite = std::isfinite(own);
         if (entry == 0 || !std::isfinite(side) || reach.n_missing > u32(!is_finite)) return;
         const double bound = (side - (reach.total - (is_finite ? own : 0.0))) / entry;
         if (!std::isfinite(bound)) return;
-        if (is_upper) ends_[j] = bound < ends_[j] ? bound : ends_[j];
-        else ends_[j] = bound > ends_[j] ? bound : ends_[j];
+        const double before = asks_[j] & is_answered ? ends_[j] : bound;
+        ends_[j] = is_upper ? std::min(before, bound) : std::max(before, bound);
+        asks_[j] |= is_answered;
     }
 
     // Rows in which nobody asks, and those that tell nothing since too many of the others are unbounded, are left early.
@@ -579,9 +684,9 @@ private:
             most.n_missing = std::isfinite(l) ? 0 : 2;
             least.n_missing = std::isfinite(u) ? 0 : 2;
             for (size_t e = begin; e < end && most.n_missing < 2; ++e)
-                most.add(largest(view.values[e], of_.lb[view.indices[e]], of_.ub[view.indices[e]]));
+                most.add(largest(view.values[e], size_t(view.indices[e])));
             for (size_t e = begin; e < end && least.n_missing < 2; ++e)
-                least.add(smallest(view.values[e], of_.lb[view.indices[e]], of_.ub[view.indices[e]]));
+                least.add(smallest(view.values[e], size_t(view.indices[e])));
             if (most.n_missing > 1 && least.n_missing > 1) continue;
             for (size_t first = begin; first < end; first += block) {
                 size_t count = 0;  // who asks is as good as random: nothing branches on it
@@ -605,8 +710,8 @@ private:
         };
         for (size_t j = 0; j < of_.n; ++j)
             each_entry(j, [&](size_t i, double entry) {
-                rows[i].most.add(largest(entry, of_.lb[j], of_.ub[j]));
-                rows[i].least.add(smallest(entry, of_.lb[j], of_.ub[j]));
+                rows[i].most.add(largest(entry, j));
+                rows[i].least.add(smallest(entry, j));
             });
         for (size_t j = 0; j < of_.n; ++j) {
             if (!asks_[j]) continue;
@@ -618,8 +723,8 @@ private:
 
     const Matrix<Index>& A_;
     const Vectors& of_;
-    Array<u8> asks_;
-    Array<double> ends_;
+    Array<u8>& asks_;
+    Array<double> ends_;  // of those that are answered
 };
 
 // Whether some variable is held by nothing in the direction in which its cost falls: not by a bound, P, a row, or, where
@@ -657,18 +762,29 @@ bool some_falls_without_end(const Matrix<Index>& A, const SparseView<Index>* P, 
     return n_open > 0;
 }
 
-// What a gradient can still gain, where some of it leads to where no own bound is: rows may imply one there.
+// What a gradient can still gain, where some of it leads to where no own bound is: rows may imply one there, and where
+// they do not it is what the size of the variable allows.
 template <class Index>
-double possible_fall(const Matrix<Index>& A, const SparseView<Index>* P, const Vectors& of,
-                     const Array<Column>& columns, const double* below_marks, const double* above_marks) {
-    if (some_falls_without_end(A, P, of, below_marks, above_marks)) return infinity;
-    const ImpliedBounds<Index> bounds(A, of, columns);
-    double total = 0;
-    for (size_t j = 0; j < of.n; ++j) {
-        const double rho = columns[j].rho;
-        if (std::fabs(rho) <= rounded * columns[j].term) continue;
-        const double end = bounds.end(j);
-        total += with_nan_as_infinity(std::fabs(rho) * (std::isfinite(end) ? std::fabs(of.x[j] - end) : of.sizes[j]));
+double possible_fall(const Matrix<Index>& A, const SparseView<Index>* P, const Vectors& of, const Residuals& found,
+                     const Array<Column>& columns, Array<u8>& asks, const double* below_marks, const double* above_marks) {
+    if (found.some_cost_is_open && some_falls_without_end(A, P, of, below_marks, above_marks)) return infinity;
+    const ImpliedBounds<Index> bounds(A, of, asks);
+    double total = 0, falls[size_of_block];
+    u32 some[size_of_block];
+    for (size_t first = 0; first < of.n; first += size_of_block) {
+        const size_t count = std::min(size_of_block, of.n - first);
+        size_t n_some = 0;
+        for (size_t k = 0; k < count; ++k) {
+            falls[k] = columns[first + k].term;
+            some[n_some] = u32(k);
+            n_some += asks[first + k] != asks_nothing;
+        }
+        for (size_t at = 0; at < n_some; ++at) {
+            const size_t j = first + some[at];
+            const double distance = asks[j] & is_answered ? std::fabs(of.x[j] - bounds.end(j)) : of.sizes[j];
+            falls[some[at]] = with_nan_as_infinity(std::fabs(columns[j].rho) * distance);
+        }
+        for (size_t k = 0; k < count; ++k) total += falls[k];
     }
     return total;
 }

@@ -42,13 +42,18 @@ template <class Index>
 void copy_entries(const SparseView<Index>& M, const long long* majors, size_t n_kept, const SomeMinors* some,
                   const Index* offsets, Index* indices, double* values, u32 n_threads) {
     over_range(n_kept, threads_for(u64(offsets[n_kept]), n_threads), [&](u64 first, u64 last) {
-        for (u64 k = first; k < last; ++k) {
+        for (u64 k = first, next; k < last && !some; k = next) {  // majors that follow each other in one piece
+            for (next = k + 1; next < last && majors[next] == majors[next - 1] + 1;) ++next;
+            const size_t e = size_t(M.offsets[majors[k]]), to = size_t(offsets[k]), size = size_t(offsets[next]) - to;
+            std::copy_n(M.values + e, size, values + to);
+            std::copy_n(M.indices + e, size, indices + to);
+        }
+        for (u64 k = first; k < last && some; ++k) {
             size_t to = size_t(offsets[k]), e = size_t(M.offsets[majors[k]]);
             const size_t last_to = size_t(offsets[k + 1]);
             if (last_to - to == size_t(M.offsets[majors[k] + 1]) - e) {  // all of them
                 std::copy_n(M.values + e, last_to - to, values + to);
-                if (!some) std::copy_n(M.indices + e, last_to - to, indices + to);
-                else for (; to < last_to; ++to, ++e) indices[to] = Index(some->number[size_t(M.indices[e])]);
+                for (; to < last_to; ++to, ++e) indices[to] = Index(some->number[size_t(M.indices[e])]);
                 continue;
             }
             for (; to < last_to; ++e) {  // up to the last one that is kept: where few are, most majors have none
