@@ -510,6 +510,40 @@ void test_rounds_come_back() {
     CHECK(classes.statistics.splitters > 0 && classes.statistics.passes > 1);
 }
 
+// The same program in every period, each joined to the one before: both ends tell the periods apart, one after the other.
+// That only the periods next to an end have differed so far is seen, and rounds, which would go on at the same pace, are
+// not made again.
+void test_wave_through_periods() {
+    constexpr u32 n_periods = 1200, width = 6;
+    std::mt19937_64 random(11);
+    RandomProgram<std::int32_t> program(random, n_periods * width, 0, 0, 1, false, true);
+    double own[width][width] = {}, coming[width][width] = {};
+    for (u32 i = 0; i < width; ++i)
+        for (u32 k = 0; k < 2; ++k) {
+            own[i][random() % width] = double(1 + random() % 5);
+            coming[i][random() % width] = -1;
+        }
+    program.m = n_periods * width;
+    program.A_offsets = {0};
+    for (u32 i = 0; i < program.m; ++i) {
+        const u32 period = i / width;
+        for (u32 k = 0; k < 2 * width; ++k) {
+            const bool is_own = k >= width;
+            const double value = (is_own ? own : coming)[i % width][k % width];
+            if (value == 0 || (!is_own && period == 0)) continue;
+            program.A_indices.push_back(std::int32_t((is_own ? period : period - 1) * width + k % width));
+            program.A_values.push_back(value);
+        }
+        program.A_offsets.push_back(std::int32_t(program.A_indices.size()));
+    }
+    program.l.assign(program.m, -1.0), program.u.assign(program.m, 1.0);
+    program.lower.assign(program.m, 1), program.upper.assign(program.m, 1);
+    for (u32 j = 0; j < program.n; ++j) program.q[j] = j % width;
+    const Classes classes = classes_of(program, Options());
+    CHECK(is_equitable(program, classes));
+    CHECK(classes.statistics.splitters > program.n / 2 && classes.statistics.passes <= 4);
+}
+
 void test_long_path() {
     const u32 n = 20001;
     const auto program = path<std::int32_t>(n);
@@ -845,6 +879,7 @@ int main() {
     test_sparse_graphs();
     test_waiting_cells_fall_apart();
     test_rings();
+    test_wave_through_periods();
     test_long_path();
     test_rounds_come_back();
     test_interruption_frees_everything();

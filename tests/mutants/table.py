@@ -331,6 +331,13 @@ CORE = _of(
     ),
     ("worklist.hpp", "if (cells_[number].is_waiting) largest = none;\n        else if", "if", "test_core"),
     ("worklist.hpp", "} else if (vertex.sum != cell.sum_or_offset) {", "} else if (false) {", "test_core"),
+    ("worklist.hpp", "u32 place = u32((random >> 32) * cell.length >> 32);", "u32 place = 0;", "test_core"),
+    (
+        "refine.hpp",
+        "return diagonal_.empty() || diagonal_[j] == diagonal_[j - 1];",
+        "return true;",
+        "test_core",
+    ),
     ("refine.hpp", "return diagonal_.empty() ? colour : absorb(colour, diagonal_[j]);", "return colour;", "test_core"),
     ("spare_memory.hpp", "in_use_ + kept_ + size > most_in_use_) free_first();", "false) free_first();", "test_core"),
     ("rows_apart.hpp", "ascend &= matrix.indices[e - 1] < matrix.indices[e];", ";", "test_core"),

@@ -321,8 +321,16 @@ private:
                 std::fill_n(variables.begin() + i64(first), last - first, Algebra::colour(first_variable()));
             });
         else over_vertices(problem_.n_variables, [&](u64 first, u64 last) {
-            for (u64 j = first; j < last; ++j) variables[j] = Algebra::colour(variable_colour(j));
+            for (u64 j = first; j < last; ++j)
+                variables[j] = j > first && looks_as_before(j) ? variables[j - 1] : Algebra::colour(variable_colour(j));
         });
+    }
+    // Whether a variable has the words of the one before: in many programs variables of one kind follow each other.
+    bool looks_as_before(u64 j) const {
+        if (multipliers_ && multipliers_->state_of(u32(j)) != multipliers_->state_of(u32(j - 1))) return false;
+        for (const Words& words : problem_.variable_images)
+            if (words[j] != words[j - 1]) return false;
+        return diagonal_.empty() || diagonal_[j] == diagonal_[j - 1];
     }
     u64 first_variable() const { return mix(options_.seed ^ 0x76617269); }
     u64 variable_colour(u64 j) const {
