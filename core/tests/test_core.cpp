@@ -544,6 +544,56 @@ void test_wave_through_periods() {
     CHECK(classes.statistics.splitters > program.n / 2 && classes.statistics.passes <= 4);
 }
 
+// Beyond so many classes nothing is of use: rounds end a fifth beyond, since they may have been estimated.
+void test_too_many_classes_end_the_rounds() {
+    std::mt19937_64 random(12);
+    RandomProgram<std::int32_t> program(random, 400, 0, 0, 1, false, true);
+    program.m = program.n;
+    program.A_offsets = {0};
+    for (u32 i = 0; i < program.m; ++i) {  // rows of blocks of four, each of its own kind
+        for (u32 k = 0; k < 4; ++k) {
+            program.A_indices.push_back(std::int32_t(i / 4 * 4 + k));
+            program.A_values.push_back(1.0);
+        }
+        program.A_offsets.push_back(std::int32_t(program.A_indices.size()));
+        program.q[i] = i / 4;
+    }
+    program.l.assign(program.m, -1.0), program.u.assign(program.m, 1.0);
+    program.lower.assign(program.m, 1), program.upper.assign(program.m, 1);
+    Options options;
+    const auto n_classes = [&](u64 most) {
+        options.most_classes = most;
+        const Classes classes = classes_of(program, options);
+        return 2 + *std::max_element(classes.variables.begin(), classes.variables.end()) +
+               *std::max_element(classes.rows.begin(), classes.rows.end());
+    };
+    CHECK(n_classes(~u64(0)) == 200 && n_classes(160) == 200);
+    CHECK(n_classes(159) == 800);
+}
+
+void test_numbers_that_are_equal_in_classes() {
+    std::mt19937_64 random(13);
+    for (u32 size : {1u, 2u, 100u, 5000u})
+        for (u32 n_classes : {1u, 3u, size / 2 + 1, size}) {
+            Array<u64> colours(size), numbers(size);
+            for (u32 i = 0; i < size; ++i) {
+                const u64 kind = random() % n_classes;
+                colours[i] = mix(kind);
+                numbers[i] = kind % 3;
+            }
+            for (u64 expected : {u64(0), u64(n_classes), u64(size)}) {
+                CHECK(are_equal_in_classes(colours, numbers.data(), expected));
+                for (u32 trial = 0; trial < 20; ++trial) {
+                    const u32 odd = u32(random() % size);
+                    const bool is_alone = std::count(colours.begin(), colours.end(), colours[odd]) == 1;
+                    numbers[odd] += 7;
+                    CHECK(are_equal_in_classes(colours, numbers.data(), expected) == is_alone);
+                    numbers[odd] -= 7;
+                }
+            }
+        }
+}
+
 void test_long_path() {
     const u32 n = 20001;
     const auto program = path<std::int32_t>(n);
@@ -880,6 +930,8 @@ int main() {
     test_waiting_cells_fall_apart();
     test_rings();
     test_wave_through_periods();
+    test_too_many_classes_end_the_rounds();
+    test_numbers_that_are_equal_in_classes();
     test_long_path();
     test_rounds_come_back();
     test_interruption_frees_everything();

@@ -390,6 +390,7 @@ private:
         if (!row_factors()) release(inverse_scales_);
         if (sums_are_known(rounds->variables())) rounds->skip_first_rows();
         if (variables_are_distinct_) rounds->know_distinct_variables();
+        rounds->end_beyond(options_.most_classes);
         Cells cells;
         if (is_settled(*rounds, rounds->run(growth_to_go_on), cells)) return;
         rounds.reset();
@@ -425,6 +426,13 @@ private:
     template <class Rounds>
     bool is_settled(Rounds& rounds, typename Rounds::Verdict verdict, Cells& cells) {
         const u32 n = problem_.n_variables, m = problem_.n_rows;
+        if (verdict == Rounds::Verdict::known || verdict == Rounds::Verdict::many) {
+            if (multipliers_) multipliers_->wake_all();
+            label_alone(output_.variable_labels, n);
+            label_alone(output_.row_labels, m);
+            statistics_.passes += rounds.n_passes();
+            return true;
+        }
         if (verdict == Rounds::Verdict::discrete || verdict == Rounds::Verdict::apart) {
             label_alone(output_.variable_labels, n);
             const bool is_apart = verdict == Rounds::Verdict::apart || rows_must_be_apart(rounds);
