@@ -235,8 +235,10 @@ struct RefineArguments {
     unsigned int n_threads;
     PyObject *progress, *variable_labels, *row_labels, *row_scales, *row_scale_images;
     PyObject *multipliers, *multiplier_images, *states, *masses, *mass_images, *links;  // null: as they are
+    PyObject* relative_masses = Py_None;
     PyObject* kept = Py_None;
     int needs_scales = 0, rows_are_apart = 0;
+    Py_ssize_t most_classes = PY_SSIZE_T_MAX;
 };
 
 // What one program keeps between its refinements; the matrices are known by where their values stand.
@@ -300,7 +302,7 @@ public:
     // n_rows and n_entries are those of A.
     MultiplierBuffers(const RefineArguments& given, u64 size, u64 n_rows, u64 n_entries) {
         if (!given.multipliers) return;
-        buffers_.reserve(6);
+        buffers_.reserve(7);
         buffers_.emplace_back(given.multipliers, true);
         buffers_.emplace_back(given.multiplier_images, true);
         buffers_.emplace_back(given.states, true);
@@ -315,6 +317,10 @@ public:
             arrays.links = buffers_.back().elements<i64>('i', "links", n_rows);
             for (u64 i = 0; i < n_rows; ++i)
                 if (arrays.links[i] >= i64(n_entries)) throw std::invalid_argument("a link is no entry");
+        }
+        if (given.relative_masses != Py_None) {
+            buffers_.emplace_back(given.relative_masses);
+            arrays.relative_masses = buffers_.back().elements<u64>('u', "relative_masses", size);
         }
         if (given.masses == Py_None) return;
         buffers_.emplace_back(given.masses);
@@ -376,7 +382,7 @@ PyObject* refine_with(const RefineArguments& given, const MatrixBuffers* P, cons
     }
     const Options options{given.counting != 0, given.decimal ? Reading::decimal : Reading::bits,
                           given.scale_rows != 0, given.seed, given.n_threads, given.needs_scales != 0,
-                          given.rows_are_apart != 0};
+                          given.most_classes < 0 ? 0 : u64(given.most_classes), given.rows_are_apart != 0};
 
     Statistics statistics;
     LentWeights kept(given.kept, {{}, problem.P.values, problem.A.values, P ? P->values.size() : 0, A.values.size(),
@@ -416,12 +422,13 @@ PyObject* refine_any(const RefineArguments& given) {
 PyObject* refine_program(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         RefineArguments given{};
-        if (!PyArg_ParseTuple(arguments, "OOpnnOOOpppKIOOOOO|Opp", &given.P, &given.A, &given.A_is_by_rows,
+        if (!PyArg_ParseTuple(arguments, "OOpnnOOOpppKIOOOOO|Oppn", &given.P, &given.A, &given.A_is_by_rows,
                               &given.n_variables, &given.n_rows, &given.variable_images, &given.row_images,
                               &given.row_bounds, &given.counting, &given.decimal, &given.scale_rows, &given.seed,
                               &given.n_threads,
                               &given.progress, &given.variable_labels, &given.row_labels, &given.row_scales,
-                              &given.row_scale_images, &given.kept, &given.needs_scales, &given.rows_are_apart))
+                              &given.row_scale_images, &given.kept, &given.needs_scales, &given.rows_are_apart,
+                              &given.most_classes))
             return nullptr;
         return refine_any(given);
     });
@@ -430,12 +437,13 @@ PyObject* refine_program(PyObject*, PyObject* arguments) {
 PyObject* refine_up_to_multipliers_of_program(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         RefineArguments given{};
-        if (!PyArg_ParseTuple(arguments, "OOpnnOOpKIOOOOOOOOO|Op", &given.P, &given.A, &given.A_is_by_rows,
+        if (!PyArg_ParseTuple(arguments, "OOpnnOOpKIOOOOOOOOO|OpO", &given.P, &given.A, &given.A_is_by_rows,
                               &given.n_variables, &given.n_rows, &given.variable_images, &given.row_images,
                               &given.decimal, &given.seed, &given.n_threads, &given.progress,
                               &given.variable_labels, &given.row_labels,
                               &given.multipliers, &given.multiplier_images, &given.states, &given.masses,
-                              &given.mass_images, &given.links, &given.kept, &given.rows_are_apart))
+                              &given.mass_images, &given.links, &given.kept, &given.rows_are_apart,
+                              &given.relative_masses))
             return nullptr;
         return refine_any(given);
     });
@@ -777,15 +785,18 @@ PyMethodDef methods[] = {
     {"refine", refine_program, METH_VARARGS,
      "refine(P, A, A_is_csr, n_variables, n_rows, variable_images, row_images, row_bounds, counting, decimal, "
      "scale_rows, seed, threads, progress, variable_labels, row_labels, row_scales, row_scale_images, kept, needs_scales, "
-     "rows_are_apart): colour refinement; kept is None, or what kept_weights() returned for these matrices; with "
-     "needs_scales nothing is compared where some row has no weighted sum; with rows_are_apart no row is a multiple of "
-     "another; returns (passes, splitters, extra bytes, rows without a weighted sum, whether everything is alone from "
+     "rows_are_apart, most_classes): colour refinement; kept is None, or what kept_weights() returned for these matrices; "
+     "with needs_scales nothing is compared where some row has no weighted sum; with rows_are_apart no row is a multiple of "
+     "another; beyond most_classes everything may be left alone; returns (passes, splitters, extra bytes, rows without a weighted sum, whether everything is alone from "
      "the start, so that labels and scales are not written)."},
     {"refine_up_to_multipliers", refine_up_to_multipliers_of_program, METH_VARARGS,
      "refine_up_to_multipliers(P, A, A_is_csr, n_variables, n_rows, variable_words, row_words, decimal, seed, threads, "
      "progress, variable_labels, row_labels, multipliers, multiplier_images, states, masses, mass_images, links, kept, "
-     "rows_are_apart): colour refinement up to multipliers of variables and rows, which are read and written; masses and "
-     "links may be None; rows_are_apart says that no row is empty or a multiple of another; returns (passes, splitters, extra bytes, vertices whose scale was lost in cancellation)."},
+     "rows_are_apart, relative_masses): colour refinement up to multipliers of variables and rows, which are read and "
+     "written; masses and links may be None; rows_are_apart says that no row is empty or a multiple of another; "
+     "relative_masses, which may be left out, are exact masses over those of a search that has ended: where they are equal "
+     "in all classes, which are then no fewer, everything is left alone; returns (passes, splitters, extra bytes, vertices "
+     "whose scale was lost in cancellation)."},
     {"keep_memory", keep_memory, METH_O,
      "keep_memory(is_open): from now on this thread keeps the memory that refinements free for the next one, or not any "
      "more; calls may stand in each other."},

@@ -510,6 +510,90 @@ void test_rounds_come_back() {
     CHECK(classes.statistics.splitters > 0 && classes.statistics.passes > 1);
 }
 
+// The same program in every period, each joined to the one before: both ends tell the periods apart, one after the other.
+// That only the periods next to an end have differed so far is seen, and rounds, which would go on at the same pace, are
+// not made again.
+void test_wave_through_periods() {
+    constexpr u32 n_periods = 1200, width = 6;
+    std::mt19937_64 random(11);
+    RandomProgram<std::int32_t> program(random, n_periods * width, 0, 0, 1, false, true);
+    double own[width][width] = {}, coming[width][width] = {};
+    for (u32 i = 0; i < width; ++i)
+        for (u32 k = 0; k < 2; ++k) {
+            own[i][random() % width] = double(1 + random() % 5);
+            coming[i][random() % width] = -1;
+        }
+    program.m = n_periods * width;
+    program.A_offsets = {0};
+    for (u32 i = 0; i < program.m; ++i) {
+        const u32 period = i / width;
+        for (u32 k = 0; k < 2 * width; ++k) {
+            const bool is_own = k >= width;
+            const double value = (is_own ? own : coming)[i % width][k % width];
+            if (value == 0 || (!is_own && period == 0)) continue;
+            program.A_indices.push_back(std::int32_t((is_own ? period : period - 1) * width + k % width));
+            program.A_values.push_back(value);
+        }
+        program.A_offsets.push_back(std::int32_t(program.A_indices.size()));
+    }
+    program.l.assign(program.m, -1.0), program.u.assign(program.m, 1.0);
+    program.lower.assign(program.m, 1), program.upper.assign(program.m, 1);
+    for (u32 j = 0; j < program.n; ++j) program.q[j] = j % width;
+    const Classes classes = classes_of(program, Options());
+    CHECK(is_equitable(program, classes));
+    CHECK(classes.statistics.splitters > program.n / 2 && classes.statistics.passes <= 4);
+}
+
+// Beyond so many classes nothing is of use: rounds end a fifth beyond, since they may have been estimated.
+void test_too_many_classes_end_the_rounds() {
+    std::mt19937_64 random(12);
+    RandomProgram<std::int32_t> program(random, 400, 0, 0, 1, false, true);
+    program.m = program.n;
+    program.A_offsets = {0};
+    for (u32 i = 0; i < program.m; ++i) {  // rows of blocks of four, each of its own kind
+        for (u32 k = 0; k < 4; ++k) {
+            program.A_indices.push_back(std::int32_t(i / 4 * 4 + k));
+            program.A_values.push_back(1.0);
+        }
+        program.A_offsets.push_back(std::int32_t(program.A_indices.size()));
+        program.q[i] = i / 4;
+    }
+    program.l.assign(program.m, -1.0), program.u.assign(program.m, 1.0);
+    program.lower.assign(program.m, 1), program.upper.assign(program.m, 1);
+    Options options;
+    const auto n_classes = [&](u64 most) {
+        options.most_classes = most;
+        const Classes classes = classes_of(program, options);
+        return 2 + *std::max_element(classes.variables.begin(), classes.variables.end()) +
+               *std::max_element(classes.rows.begin(), classes.rows.end());
+    };
+    CHECK(n_classes(~u64(0)) == 200 && n_classes(160) == 200);
+    CHECK(n_classes(159) == 800);
+}
+
+void test_numbers_that_are_equal_in_classes() {
+    std::mt19937_64 random(13);
+    for (u32 size : {1u, 2u, 100u, 5000u})
+        for (u32 n_classes : {1u, 3u, size / 2 + 1, size}) {
+            Array<u64> colours(size), numbers(size);
+            for (u32 i = 0; i < size; ++i) {
+                const u64 kind = random() % n_classes;
+                colours[i] = mix(kind);
+                numbers[i] = kind % 3;
+            }
+            for (u64 expected : {u64(0), u64(n_classes), u64(size)}) {
+                CHECK(are_equal_in_classes(colours, numbers.data(), expected));
+                for (u32 trial = 0; trial < 20; ++trial) {
+                    const u32 odd = u32(random() % size);
+                    const bool is_alone = std::count(colours.begin(), colours.end(), colours[odd]) == 1;
+                    numbers[odd] += 7;
+                    CHECK(are_equal_in_classes(colours, numbers.data(), expected) == is_alone);
+                    numbers[odd] -= 7;
+                }
+            }
+        }
+}
+
 void test_long_path() {
     const u32 n = 20001;
     const auto program = path<std::int32_t>(n);
@@ -871,6 +955,9 @@ int main() {
     test_sparse_graphs();
     test_waiting_cells_fall_apart();
     test_rings();
+    test_wave_through_periods();
+    test_too_many_classes_end_the_rounds();
+    test_numbers_that_are_equal_in_classes();
     test_long_path();
     test_rounds_come_back();
     test_interruption_frees_everything();

@@ -34,6 +34,7 @@ def refine(
     kept: object = None,
     needs_scales: bool = False,
     rows_are_apart: bool = False,
+    most_classes: int = ...,
     /,
 ) -> tuple[int, int, int, int, bool]: ...
 def refine_up_to_multipliers(
@@ -58,6 +59,7 @@ def refine_up_to_multipliers(
     links: NDArray[np.int64] | None,
     kept: object = None,
     rows_are_apart: bool = False,
+    relative_masses: _Words | None = None,
     /,
 ) -> tuple[int, int, int, int]: ...
 def keep_memory(is_open: bool, /) -> None: ...

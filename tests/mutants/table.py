@@ -59,6 +59,12 @@ PROGRAM = _of(
 )
 SYMMETRY = _of(
     "src/relift/symmetry",
+    (
+        "scaled_search.py",
+        "relative = relative if self.small is None else self.small.over_sizes(masses)",
+        "relative = relative if self.small is None else (np.ones_like(relative[0]), np.ones_like(relative[1]))",
+        "tests/symmetry/test_merged_program.py",
+    ),
     ("semidefinite_classes.py", "SAME_ROUNDS = 2", "SAME_ROUNDS = 0", "tests/lifting/test_semidefinite_blocks.py"),
     (
         "semidefinite_classes.py",
@@ -338,6 +344,21 @@ CORE = _of(
     ),
     ("worklist.hpp", "if (cells_[number].is_waiting) largest = none;\n        else if", "if", "test_core"),
     ("worklist.hpp", "} else if (vertex.sum != cell.sum_or_offset) {", "} else if (false) {", "test_core"),
+    ("worklist.hpp", "u32 place = u32((random >> 32) * cell.length >> 32);", "u32 place = 0;", "test_core"),
+    ("hash_rounds.hpp", "n_classes() / 5 * 4 > most_classes_;", "n_classes() > most_classes_;", "test_core"),
+    ("equal_in_classes.hpp", "} else if (numbers[table[at].first] != numbers[i]) {", "} else if (0) {", "test_core"),
+    (
+        "equal_in_classes.hpp",
+        "if (numbers[i] != numbers[before]) return false;",
+        "",
+        "test_core",
+    ),
+    (
+        "refine.hpp",
+        "return diagonal_.empty() || diagonal_[j] == diagonal_[j - 1];",
+        "return true;",
+        "test_core",
+    ),
     ("refine.hpp", "return diagonal_.empty() ? colour : absorb(colour, diagonal_[j]);", "return colour;", "test_core"),
     ("spare_memory.hpp", "in_use_ + kept_ + size > most_in_use_) free_first();", "false) free_first();", "test_core"),
     ("rows_apart.hpp", "ascend &= matrix.indices[e - 1] < matrix.indices[e];", ";", "test_core"),

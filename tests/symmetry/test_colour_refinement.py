@@ -730,3 +730,17 @@ def test_classes_of_random_graphs_agree_with_naive_rounds() -> None:
                 v: seen.setdefault((colour[v], tuple(sorted(colour[w] for w in graph[v]))), len(seen)) for v in graph
             }
         assert colour_refinement(graph) == Partition.from_labels(list(colour.values()))
+
+
+@needs_core
+def test_refinement_ends_clearly_beyond_the_classes_that_are_of_use_and_not_before() -> None:
+    blocks = sparse.csr_array(sparse.kron(sparse.eye_array(50), np.ones((4, 4))))
+    bounds, words = np.ones(200), field.images(np.repeat(np.arange(50.0), 4))
+    image = field.images(bounds)
+
+    def found(most_classes: int | None) -> tuple[int, int]:
+        classes = refine(None, blocks, [words], image, image, bounds, bounds, most_classes=most_classes)
+        return classes.variables.n_classes, classes.rows.n_classes
+
+    assert found(None) == found(100) == found(80) == (50, 50)  # a fifth more might be an error of an estimate
+    assert found(79) == (200, 200)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from relift.arrays import FieldElements
 from relift.program.program import Program
 from relift.settings import Reading
 from relift.symmetry import finite_field as field
@@ -28,6 +29,7 @@ def scaled_classes(
     sizes: bool = True,
     signs: bool = True,
     masses: Masses | None = None,
+    others: Masses | None = None,
     reading: Reading = "decimal",
     seed: int = 0,
 ) -> ScaledRefinement:
@@ -37,7 +39,20 @@ def scaled_classes(
     return refine_up_to_scale(
         program.P, program.A, scales_of_variables(bounds, program.q, images.q, sizes=sizes, signs=signs, masses=masses),
         scales_of_rows(rows, sizes=sizes, signs=signs), masses=masses, reading=reading, seed=seed,
+        relative_masses=None if masses is None or others is None else over(masses, others),
     )  # fmt: skip
+
+
+def over(masses: Masses, others: Masses) -> tuple[FieldElements, FieldElements]:
+    return (
+        field.multiply(masses.variable_images, field.inverse(others.variable_images)),
+        field.multiply(masses.row_images, field.inverse(others.row_images)),
+    )
+
+
+def equal_masses(program: Program) -> Masses:
+    variables, rows = np.ones(program.n_variables), np.ones(program.n_rows)
+    return Masses(variables, field.images(variables), rows, field.images(rows))
 
 
 def plain_classes(program: Program, reading: Reading = "decimal") -> Refinement:
@@ -123,3 +138,62 @@ def test_classes_are_the_same_in_other_units_signs_and_orders(
             expected / np.where(expected == 0, 1.0, expected)[theirs.classes.representatives][theirs.classes.labels]
         )
         np.testing.assert_allclose(theirs.floats, expected, rtol=1e-9)
+
+
+@settings(max_examples=250, deadline=None)
+@given(seed=SEEDS, **SIZES)
+def test_a_search_that_ends_since_masses_are_equal_in_classes_would_not_have_found_fewer(
+    seed: int, n: int, m: int, copies: int
+) -> None:
+    random = np.random.default_rng(seed)
+    program = open_program(random, n, m, copies)
+    known = scaled_classes(program)
+    masses, equal = random_masses(random, program), equal_masses(program)
+    if random.random() < 0.5:  # equal inside the classes that are known, as masses of sizes and prices are
+        variables, rows = known.variables.classes, known.rows.classes
+        first, first_row = variables.representatives[variables.labels], rows.representatives[rows.labels]
+        masses = Masses(
+            masses.variables[first], masses.variable_images[first], masses.rows[first_row], masses.row_images[first_row]
+        )
+    whole, ended = scaled_classes(program, masses=masses), scaled_classes(program, masses=masses, others=equal)
+    classes = [whole.variables.classes, whole.rows.classes]
+    if not ended.variables.classes.is_discrete or not ended.rows.classes.is_discrete:
+        assert_same(ended, whole)
+    elif not all(each.is_discrete for each in classes):  # it ended
+        n_known = known.variables.classes.n_classes + known.rows.classes.n_classes
+        assert sum(each.n_classes for each in classes) >= n_known
+
+
+def copies_of_a_pair(*sizes: float) -> Program:
+    """Two variables of costs 1 and 2 on a row of their own, and a row for all."""
+    n = len(sizes)
+    A = np.vstack([np.kron(np.eye(n), [[1.0, 1.0]]), np.ones(2 * n)])
+    size = np.array(sizes)
+    return Program(q=np.tile([1.0, 2.0], n), A=A, l=np.r_[np.ones(n), n], lb=0, ub=np.repeat(size, 2))
+
+
+def masses_by_variable(program: Program, variables: np.ndarray) -> Masses:
+    rows = np.ones(program.n_rows)
+    return Masses(variables, field.images(variables), rows, field.images(rows))
+
+
+def test_a_search_ends_where_masses_are_equal_in_every_class() -> None:
+    program = copies_of_a_pair(1.0, 1.0, 1.0)
+    masses = masses_by_variable(program, np.tile([3.0, 7.0], 3))  # costs tell the two apart
+    whole = scaled_classes(program, masses=masses)
+    ended = scaled_classes(program, masses=masses, others=equal_masses(program))
+    assert whole.variables.classes.labels.tolist() == [0, 1] * 3
+    if field.CORE_IS_COMPILED:
+        assert ended.variables.classes.is_discrete
+        assert ended.rows.classes.is_discrete
+
+
+def test_a_search_goes_on_where_two_masses_come_together() -> None:
+    program = copies_of_a_pair(1.0, 2.0, 3.0)
+    masses = masses_by_variable(program, np.repeat([1.0, 2.0, 3.0], 2))
+    whole = scaled_classes(program, masses=masses)
+    ended = scaled_classes(program, masses=masses, others=equal_masses(program))
+    assert_same(ended, whole)
+    others = masses_by_variable(program, np.repeat([2.0, 4.0, 6.0], 2))  # in proportion to these they are equal
+    ended = scaled_classes(program, masses=masses, others=others)
+    assert ended.variables.classes.is_discrete or not field.CORE_IS_COMPILED

@@ -12,6 +12,8 @@
 //   stable    the (exactly counted) number of classes stays: nothing splits any more;
 //   discrete  all variables have distinct colours: only rows are left to be told apart;
 //   apart     all rows have, and no column is a multiple of another: nothing is left;
+//   many      there are clearly more classes than are of use;
+//   known     masses are in proportion to others in every class: what there is to find is known (equal_in_classes.hpp);
 //   slow      the number of classes grows too slowly: a worklist does the rest.
 #pragma once
 #include <cmath>
@@ -19,6 +21,7 @@
 
 #include "algebra.hpp"
 #include "distinct_words.hpp"
+#include "equal_in_classes.hpp"
 #include "monitor.hpp"
 #include "multipliers.hpp"
 #include "portable.hpp"
@@ -213,7 +216,7 @@ private:
 template <class Index, class Algebra>
 class HashRounds {
 public:
-    enum class Verdict { stable, discrete, apart, slow };
+    enum class Verdict { stable, discrete, apart, many, known, slow };
 
     // multipliers is null where nothing rests; factors are then those of the rows alone, or none. Columns are compared
     // if proportions are given.
@@ -244,6 +247,9 @@ public:
         release(parts_);
     }
 
+    // More classes than so many are of no use.
+    void end_beyond(u64 most_classes) { most_classes_ = most_classes; }
+
     // How often all entries were gone through.
     u64 n_passes() const { return n_passes_; }
     // The next round need not look at the rows: they would learn nothing.
@@ -262,6 +268,7 @@ public:
         const u64 n_vertices = u64(problem_.n_variables) + problem_.n_rows, n_entries = problem_.A.n_entries();
         if (!some_variable_rests() && are_distinct(variables_, n_variable_classes_)) return Verdict::discrete;
         if (all_are_apart()) return Verdict::apart;
+        if (is_known()) return Verdict::known;
         RoundsToGo rounds_to_go(n_vertices, n_variable_classes_, n_row_classes_, growth_to_go_on);
         for (bool is_first = true;; is_first = false) {
             const DistinctCount variables_before = n_variable_classes_, rows_before = n_row_classes_;
@@ -270,6 +277,7 @@ public:
             n_woken_ = n_woken_entries_ = 0;
             if (!(is_first && skips_first_rows_)) colour_rows();
             n_row_classes_ = counted(rows_, !rows_before.is_exact);
+            if (are_many()) return Verdict::many;
             if (all_are_apart()) return Verdict::apart;
             // The variables are stable under the rows as they were, unless they woke: if those have not changed, all is
             // done.
@@ -277,12 +285,14 @@ public:
                 return Verdict::stable;
             colour_variables();
             n_variable_classes_ = counted(variables_, !variables_before.is_exact);
+            if (are_many()) return Verdict::many;
             monitor_.did(u64(1) << 17, "rounds", (n_passes_ + 1) / 2, n_classes());
             // The rows are stable under the variables as they were.
             if (stayed(variables_before, n_variable_classes_) && !has_woken_) return Verdict::stable;
             if (!some_variable_rests() && are_distinct(variables_, n_variable_classes_)) return Verdict::discrete;
             // Under rows that are all told apart, variables of equal colours have equal entries.
             if (!problem_.has_P() && !multipliers_ && are_distinct(rows_, n_row_classes_)) return Verdict::stable;
+            if (is_known()) return Verdict::known;
             const bool pays = rounds_to_go.pay_after(n_variable_classes_, n_row_classes_);
             const bool was_half = is_first && skips_first_rows_;
             // A wave goes through: all that it reached must be compared once more, by a worklist too.
@@ -362,6 +372,16 @@ private:
                proportions_->columns_are_apart();
     }
 
+    // Classes are never fewer later on; where their numbers are estimated, these may be some hundredths too large.
+    bool are_many() const { return n_classes() / 5 * 4 > most_classes_; }
+
+    // Whether no two members of a class have different masses, relative to those of classes that are known.
+    bool is_known() const {
+        const u64* const masses = multipliers_ ? multipliers_->relative_masses() : nullptr;
+        return masses && are_equal_in_classes(variables_, masses, n_variable_classes_.number) &&
+               are_equal_in_classes(rows_, masses + problem_.n_variables, n_row_classes_.number);
+    }
+
     Source multiplied(const Array<u64>& colours, const u64* factors, Array<u64>& products) const {
         over_vertices(colours.size(), [&](u64 k) { products[k] = Algebra::multiply(colours[k], factors[k]); });
         return {products.data(), false};
@@ -410,7 +430,7 @@ private:
     Array<u64> variables_, spare_variables_, rows_, spare_rows_, products_, parts_;
     Array<u32> woken_;
     DistinctCount n_variable_classes_{0, true}, n_row_classes_{0, true};
-    u64 n_passes_ = 0, n_woken_ = 0, n_woken_entries_ = 0;
+    u64 most_classes_ = ~u64(0), n_passes_ = 0, n_woken_ = 0, n_woken_entries_ = 0;
     bool skips_first_rows_ = false, has_woken_ = false, has_distinct_variables_ = false;
 };
 

@@ -40,6 +40,7 @@ struct MultiplierArrays {
     u8* states = nullptr;
     const u64* masses = nullptr;  // null: all are 1
     const double* mass_floats = nullptr;
+    const u64* relative_masses = nullptr;  // to those of classes that are known; null: there are none
     const i64* links = nullptr;   // for each row its link among the entries of A, by rows, or -1; null: none
 };
 
@@ -92,6 +93,7 @@ public:
     }
     bool rests_at(u32 vertex) const { return arrays_.states[vertex] & rests; }
     u8 state_of(u32 vertex) const { return arrays_.states[vertex]; }
+    const u64* relative_masses() const { return arrays_.relative_masses; }
     u32 n_resting_variables() const { return n_resting_variables_; }
     u32 n_resting_rows() const { return n_resting_rows_; }
     u64 n_lost() const { return n_lost_; }  // how many were compared as they are given, since a sum was lost

@@ -40,6 +40,7 @@ struct Options {
     u64 seed = 0;
     u32 n_threads = 1;  // the most that may be used; nothing depends on it but the time
     bool needs_scales = false;  // give up, with everything alone, where some row is not divided by its weighted sum
+    u64 most_classes = ~u64(0);   // give up, with everything alone, where rounds have found clearly more than so many
     bool rows_are_apart = false;  // it is known that no row is a multiple of another, nor, up to multipliers, empty
 };
 

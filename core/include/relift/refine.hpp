@@ -321,8 +321,16 @@ private:
                 std::fill_n(variables.begin() + i64(first), last - first, Algebra::colour(first_variable()));
             });
         else over_vertices(problem_.n_variables, [&](u64 first, u64 last) {
-            for (u64 j = first; j < last; ++j) variables[j] = Algebra::colour(variable_colour(j));
+            for (u64 j = first; j < last; ++j)
+                variables[j] = j > first && looks_as_before(j) ? variables[j - 1] : Algebra::colour(variable_colour(j));
         });
+    }
+    // Whether a variable has the words of the one before: in many programs variables of one kind follow each other.
+    bool looks_as_before(u64 j) const {
+        if (multipliers_ && multipliers_->state_of(u32(j)) != multipliers_->state_of(u32(j - 1))) return false;
+        for (const Words& words : problem_.variable_images)
+            if (words[j] != words[j - 1]) return false;
+        return diagonal_.empty() || diagonal_[j] == diagonal_[j - 1];
     }
     u64 first_variable() const { return mix(options_.seed ^ 0x76617269); }
     u64 variable_colour(u64 j) const {
@@ -382,6 +390,7 @@ private:
         if (!row_factors()) release(inverse_scales_);
         if (sums_are_known(rounds->variables())) rounds->skip_first_rows();
         if (variables_are_distinct_) rounds->know_distinct_variables();
+        rounds->end_beyond(options_.most_classes);
         Cells cells;
         if (is_settled(*rounds, rounds->run(growth_to_go_on), cells)) return;
         rounds.reset();
@@ -417,6 +426,13 @@ private:
     template <class Rounds>
     bool is_settled(Rounds& rounds, typename Rounds::Verdict verdict, Cells& cells) {
         const u32 n = problem_.n_variables, m = problem_.n_rows;
+        if (verdict == Rounds::Verdict::known || verdict == Rounds::Verdict::many) {
+            if (multipliers_) multipliers_->wake_all();
+            label_alone(output_.variable_labels, n);
+            label_alone(output_.row_labels, m);
+            statistics_.passes += rounds.n_passes();
+            return true;
+        }
         if (verdict == Rounds::Verdict::discrete || verdict == Rounds::Verdict::apart) {
             label_alone(output_.variable_labels, n);
             const bool is_apart = verdict == Rounds::Verdict::apart || rows_must_be_apart(rounds);

@@ -40,6 +40,13 @@ public:
         if (have_one_sign) return;
         over_range(problem.n_variables, threads_for(problem.n_variables, n_threads), [&](u64 first, u64 last) {
             for (u64 j = first; j < last; ++j) {
+                bool is_as_before = j > first;  // variables of one kind often follow each other
+                for (const Words& words : problem.variable_images)
+                    is_as_before = is_as_before && words[j] == words[j - 1];
+                if (is_as_before) {
+                    words_[j] = words_[j - 1];
+                    continue;
+                }
                 u64 mixed = 0;
                 for (const Words& words : problem.variable_images) mixed = mix(mixed ^ words[j]);
                 words_[j] = u32(mixed >> 44) + 1;

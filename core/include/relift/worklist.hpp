@@ -115,21 +115,25 @@ private:
     };
 
     // Compares a sample of vertices with another member of their cells by what a round would tell of them; large cells
-    // only, since small ones that fall in two do not multiply the number.
+    // only, since small ones that fall in two do not multiply the number. The other member stands anywhere in the cell: the
+    // first ones are those that a wave along a path or through periods has just reached, and differ from all others.
     bool would_fall_apart() const {
         constexpr u32 n_samples = 512, most_looks = 8, smallest_large = 64;
         u64 n_apart = 0;
         for (u32 sample = 0; sample < n_samples; ++sample) {
-            const u32 vertex = u32(mix(sample) % n_vertices_), number = cell_of(vertex);
+            const u64 random = mix(sample);
+            const u32 vertex = u32(random % n_vertices_), number = cell_of(vertex);
             const Cell& cell = cells_[number];
-            for (u32 i = 0; cell.size >= smallest_large && i < std::min(cell.length, most_looks); ++i) {
-                const u32 other = arena_[cell.start + i];
+            if (cell.size < smallest_large) continue;
+            u32 place = u32((random >> 32) * cell.length >> 32);
+            for (u32 look = 0; look < most_looks; ++look, place = place + 1 < cell.length ? place + 1 : 0) {
+                const u32 other = arena_[cell.start + place];
                 if (other == vertex || cell_of(other) != number) continue;
                 n_apart += signature(vertex) != signature(other);
                 break;
             }
         }
-        return n_apart * n_vertices_ / n_samples > 2 * cells_.size();
+        return n_apart * n_vertices_ / n_samples > 4 * cells_.size();
     }
 
     // The sums over all cells in one word, as in a round.

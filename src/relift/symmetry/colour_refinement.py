@@ -22,6 +22,7 @@ Berkholz, Bonsma, Grohe: Tight lower and upper bounds for the complexity of cano
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -208,6 +209,7 @@ def refine(
     kept: KeptValues | None = None,
     needs_scales: bool = False,
     rows_are_apart: bool = False,
+    most_classes: int | None = None,
 ) -> Refinement:
     r"""Find the coarsest partition of variables and rows that no sum (or multiset) of entries tells apart.
 
@@ -249,6 +251,9 @@ def refine(
     rows_are_apart
         It is known that no row is a multiple of another, and that at most one is 0: the core does not look for such
         rows where all variables differ from the start.
+    most_classes
+        More classes, of variables and rows together, are of no use: where rounds have found clearly more, the compiled
+        core leaves everything alone. None: all are of use.
 
     Raises
     ------
@@ -301,7 +306,7 @@ def refine(
             tuple(colours), (lower, upper, *extra), (l, u),
             mode == "counting", reading == "decimal", scale_rows, seed & 0xFFFFFFFFFFFFFFFF, threads_for(n_entries),
             progress, variables, rows, scales, scale_images, capsule_of(kept, P, A), needs_scales,
-            rows_are_apart,
+            rows_are_apart, sys.maxsize if most_classes is None else most_classes,
         )  # fmt: skip
         statistics = RefinementStatistics(
             "compiled", n_passes / (2 if n_rows else 1), n_splitters, extra_bytes, perf_counter() - start, n_unscaled

@@ -150,11 +150,18 @@ class MergedProgram:
             masses.rows * sizes.rows, field.multiply(masses.row_images, sizes.row_images),
         )  # fmt: skip
 
+    def over_sizes(self, masses: Masses) -> tuple[FieldElements, FieldElements]:
+        """Exact masses of one member of each merged variable and row."""
+        sizes = self.masses
+        return (
+            field.multiply(masses.variable_images, field.inverse(sizes.variable_images)),
+            field.multiply(masses.row_images, field.inverse(sizes.row_images)),
+        )
+
     def of_members(self, masses: Masses) -> Masses:
         """Masses of all variables and rows, from those of merged ones."""
         columns, rows, sizes = self.found.variables.labels, self.found.rows.labels, self.masses
-        variable_images = field.multiply(masses.variable_images, field.inverse(sizes.variable_images))
-        row_images = field.multiply(masses.row_images, field.inverse(sizes.row_images))
+        variable_images, row_images = self.over_sizes(masses)
         return Masses(
             (masses.variables / sizes.variables)[columns], variable_images[columns],
             (masses.rows / sizes.rows)[rows], row_images[rows],

@@ -92,6 +92,7 @@ def refine_up_to_scale(
     seed: int = 0,
     progress: Progress | None = None,
     kept: KeptValues | None = None,
+    relative_masses: tuple[FieldElements, FieldElements] | None = None,
 ) -> ScaledRefinement:
     """Find the coarsest partition of variables and rows up to scale.
 
@@ -116,6 +117,10 @@ def refine_up_to_scale(
         Progress callback.
     kept
         Values of P and A that an earlier refinement has read, and where this one leaves them; None if nowhere.
+    relative_masses
+        Masses of variables and rows over those of a search that has found the coarsest classes for these. Classes are
+        of use only if they are fewer, which they are not where relative masses are equal inside all of them
+        (``docs/mathematics.md``, Masses): the compiled core ends there, and leaves everything alone.
 
     Examples
     --------
@@ -151,6 +156,7 @@ def refine_up_to_scale(
         mass_floats = np.concatenate([masses.variables, masses.rows])
         mass_images = np.concatenate([masses.variable_images, masses.row_images])
     if field.CORE_IS_COMPILED:
+        relative = None if relative_masses is None else np.concatenate(relative_masses)
         variable_labels, row_labels = np.empty(n, np.int64), np.empty(m, np.int64)
         index_type, n_entries = index_type_of(A, P), A.nnz + (0 if P is None else P.nnz)
         n_passes, n_splitters, extra_bytes, n_lost = _core.refine_up_to_multipliers(
@@ -158,7 +164,7 @@ def refine_up_to_scale(
             A.format == "csr", n, m, tuple(of_variables), tuple(of_rows),
             reading == "decimal", seed & 0xFFFFFFFFFFFFFFFF, threads_for(n_entries), progress,
             variable_labels, row_labels, floats, images, states, mass_floats, mass_images, links,
-            capsule_of(kept, P, A), kept is not None and kept.rows_are_apart and kept.A is A,
+            capsule_of(kept, P, A), kept is not None and kept.rows_are_apart and kept.A is A, relative,
         )  # fmt: skip
         cost = RefinementStatistics(
             "compiled", n_passes / (2 if m else 1), n_splitters, extra_bytes, perf_counter() - start, n_lost

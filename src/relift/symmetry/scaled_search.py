@@ -229,8 +229,10 @@ class _Search:
             return None  # what else there is to find is looked for by a sample
         if self.is_alone or (colours.may_merge and not looks_repeated(self.program, colours, self.kinds)):
             return None
-        plain = self.refine_plainly()
-        if plain.variables.n_classes + plain.rows.n_classes > WORTH_MERGING * self.n_vertices:
+        most = int(WORTH_MERGING * self.n_vertices)
+        # Equitable classes that are not merged are looked for again only where they are the ones up to scale.
+        plain = self.refine_plainly(most_classes=most if colours.may_merge else None)
+        if plain.variables.n_classes + plain.rows.n_classes > most:
             return None
         self.small = MergedProgram.of(self.program, self.images, plain, settings.values)
         return None if self.small is None else self.within(self.small)
@@ -417,7 +419,7 @@ class _Search:
             return candidate
         masses = self.masses(found)
         if masses is not None:
-            with_masses = self.refine(masses)
+            with_masses = self.refine(masses, known=candidate.found)
             if with_masses.n_classes < candidate.n_classes:
                 return with_masses
         return candidate
@@ -438,7 +440,7 @@ class _Search:
         of_P = 0 if program.P is None else program.P.data.size
         return int(program.A.data.size + program.conic.A.data.size + of_P)
 
-    def refine_plainly(self, *, needs_scales: bool = False) -> Refinement:
+    def refine_plainly(self, *, needs_scales: bool = False, most_classes: int | None = None) -> Refinement:
         """The equitable classes of a program without cones and quadratic constraints."""
         found = self.plain
         if found is None:
@@ -447,7 +449,10 @@ class _Search:
                 program.P, program.A, (vectors.q, vectors.lb, vectors.ub, *images.variables), vectors.l, vectors.u,
                 program.l, program.u, reading=self.settings.values, row_extra=list(images.rows), seed=self.seed,
                 progress=self.tell, kept=self.kept, needs_scales=needs_scales, rows_are_apart=images.rows_are_apart,
+                most_classes=most_classes,
             )  # fmt: skip
+            if most_classes is not None and found.variables.n_classes + found.rows.n_classes > most_classes:
+                return found  # it may have been left
             if not needs_scales or not found.statistics.rows_without_scale:
                 self.plain = found
         return found
@@ -475,10 +480,13 @@ class _Search:
         masses = None if merged.masses is None else self.small.of_members(merged.masses)
         return Candidate(self.program, self.small.expand(merged.found), masses, merged.quadratic)
 
-    def refine(self, masses: Masses | None) -> Candidate:
+    def refine(self, masses: Masses | None, known: ScaledRefinement | None = None) -> Candidate:
+        """The classes for some masses; all alone where they are no fewer than those known for equal ones."""
         quadratic = Partition.discrete(0)
         if len(self.program.quadratic) == 0:
-            found = self.refine_linear(masses)
+            # A curvature read as proportional is so but for rounding; a lost scale may have left too many classes.
+            may_end = known is not None and not self.reads_curvatures and not known.statistics.rows_without_scale
+            found = self.refine_linear(masses, may_end=may_end)
         else:
             results: list[ScaledRefinement] = []
 
@@ -494,8 +502,14 @@ class _Search:
             found = results[-1]
         return Candidate(self.program, found, masses, quadratic)
 
-    def refine_linear(self, masses: Masses | None, extra: Sequence[FieldElements] = ()) -> ScaledRefinement:
+    def refine_linear(
+        self, masses: Masses | None, extra: Sequence[FieldElements] = (), *, may_end: bool = False
+    ) -> ScaledRefinement:
         settings, whole, images = self.settings, self.program, self.images
+        relative: tuple[FieldElements, FieldElements] | None = None
+        if may_end and masses is not None:
+            relative = masses.variable_images, masses.row_images
+            relative = relative if self.small is None else self.small.over_sizes(masses)
         if masses is None and self.small is not None:
             masses = self.small.masses
         n, m = whole.n_variables, whole.n_rows
@@ -519,7 +533,7 @@ class _Search:
         return refine_up_to_scale(
             P, whole.A, variables, rows, masses=masses, links=links, reading=settings.values,
             variable_extra=[*of_variables, *extra], row_extra=of_rows, seed=self.seed, progress=self.tell,
-            kept=self.kept,
+            kept=self.kept, relative_masses=relative,
         )  # fmt: skip
 
     @cached_property
