@@ -70,7 +70,7 @@ def assert_equal(program: Program, solution: Solution, engine: Engine) -> None:
         assert one == pytest.approx(other, rel=1e-6, abs=1e-12, nan_ok=True), (name, here, there)
 
 
-@settings(max_examples=24, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_points_have_the_residuals_computed_here(engine: Engine, seed: int) -> None:
     program, random = random_case(seed)
@@ -84,7 +84,7 @@ def test_points_have_the_residuals_computed_here(engine: Engine, seed: int) -> N
     assert_equal(program, Solution(Status.OPTIMAL, x=x), engine)
 
 
-@settings(max_examples=16, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_rays_have_the_residuals_computed_here(engine: Engine, seed: int) -> None:
     program, random = random_case(seed)
