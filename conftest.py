@@ -39,6 +39,13 @@ EXAMPLES = {
 }
 """Single examples that need a package which the others of their module do not."""
 
+LONG = {
+    "test_bindings_pass_the_tests_of_kernels_under_sanitizers",
+    "test_core_passes_its_tests_under_sanitizers",
+    "test_solver_modules_of_cvxpy_have_the_same_outcomes_behind_relift",
+}
+"""Tests that take longer than ten seconds; a name that is missing costs time, nothing else."""
+
 MISSING = {package: places for package, places in NEEDS.items() if find_spec(package) is None}
 
 
@@ -57,11 +64,21 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip single examples that need a missing package."""
+    """Skip single examples that need a missing package; put first what one process should do, then what takes long.
+
+    Processes that share the tests (``-n 2 --dist worksteal``) begin with a contiguous part each and take from the end
+    of each other's parts. So the first of them has all tests of Spark, and Java is started once; and what is left at
+    the end is short, so that no process waits long for another one.
+    """
+    items.sort(key=lambda item: (not _has_group(item, "spark"), item.name.split("[")[0] not in LONG))
     for item in items:
         package = EXAMPLES.get(item.name)
         if package is not None and find_spec(package) is None:
             item.add_marker(pytest.mark.skip(reason=f"{package} is not installed"))
+
+
+def _has_group(item: pytest.Item, name: str) -> bool:
+    return any(mark.args == (name,) for mark in item.iter_markers("xdist_group"))
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

@@ -109,7 +109,7 @@ class Server:
                 words, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=_end_with_tests,
                 **self.who,
             )  # fmt: skip
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 600  # on a busy machine
         while True:
             try:
                 self._run("pg_isready", "-q", "-h", str(self.folder))
@@ -123,7 +123,7 @@ class Server:
         """At once, as if the machine had lost its power."""
         if self.process is not None and self.process.poll() is None:
             self.process.send_signal(signal.SIGQUIT)
-            self.process.wait(30)
+            self.process.wait(300)
 
     @property
     def log(self) -> str:
@@ -135,7 +135,8 @@ def start_server() -> Server:
     who = _unprivileged()
     _program("initdb")
     _remove_leftovers()
-    folder = Path(tempfile.mkdtemp(prefix=PREFIX))  # a short path: that of a socket must have less than 108 bytes
+    # A short path: that of a socket must have less than 108 bytes.
+    folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
     if who:
         os.chown(folder, who["user"], who["group"])
     server = Server(folder, who)
@@ -149,13 +150,10 @@ def start_server() -> Server:
 
 
 def _remove_leftovers() -> None:
-    """Folders of servers whose tests have been killed."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        with suppress(OSError, ValueError, IndexError):
-            if time.time() - folder.stat().st_mtime < 60:  # perhaps it is just being made
-                continue
-            file = folder / "data" / "postmaster.pid"
-            if not file.exists() or not Path(f"/proc/{int(file.read_text().split()[0])}").exists():
+    """Folders of servers whose tests have been killed: the process that made a folder stands in its name."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*-*"):
+        with suppress(OSError, ValueError):
+            if not Path(f"/proc/{int(folder.name.removeprefix(PREFIX).partition('-')[0])}").exists():
                 shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -106,8 +106,9 @@ def modules(*packages: str) -> list[Path]:
 
 def test_any_stands_in_few_places() -> None:
     counts = {
-        path.relative_to(SOURCE).as_posix(): sum(word == "Any" for word in words(path.read_text(encoding="utf-8")))
+        path.relative_to(SOURCE).as_posix(): sum(word == "Any" for word in words(text))
         for path in [*modules(), *SOURCE.rglob("*.pyi")]
+        if "Any" in (text := path.read_text(encoding="utf-8"))
     }
     most = sorted(counts, key=lambda name: -counts[name])[:10]
     assert sum(counts.values()) <= MOST, {name: counts[name] for name in most}

@@ -40,10 +40,8 @@ def model_of(program: Any) -> Any:
                 model.add_constraints((matrix * x).sum("i"), kind, right, name=f"{kind}{sign}")
     objective = (xarray.DataArray(program.q, [("i", names)]) * x).sum()
     if program.P is not None:
-        P = program.P.toarray()
-        for j in range(program.n_variables):
-            for k in range(program.n_variables):
-                objective += 0.5 * P[j, k] * x.loc[names[j]] * x.loc[names[k]]
+        P = xarray.DataArray(0.5 * program.P.toarray(), [("i", names), ("k", names)])
+        objective += (P * (x * x.rename({"i": "k"}))).sum()
     model.add_objective(objective, sense=program.sense)
     return model
 
@@ -129,6 +127,16 @@ def test_symmetric_models_are_lifted_and_the_outcome_is_kept() -> None:
     assert outcome.result.certificate.is_optimal
     assert model.solver.report.runtime == pytest.approx(sum(outcome.result.timings.values()))
     assert model.solver_name == "relift"
+
+
+@pytest.mark.parametrize("io_api", [None, "direct", "lp"])
+def test_no_file_is_left_for_temporary_files(io_api: str | None, tmp_path: Path) -> None:
+    model = linopy.Model(solver_dir=tmp_path)
+    x = model.add_variables(lower=0, upper=5, coords=[range(3)], name="x")
+    model.add_constraints(x.sum() >= 2, name="demand")
+    model.add_objective((2 * x).sum())
+    assert model.solve(solver_name="relift", io_api=io_api, **QUIET) == ("ok", "optimal")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_integer_models_are_refused_or_passed_whole() -> None:

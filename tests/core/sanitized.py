@@ -78,20 +78,27 @@ def missing_part() -> str:
     return "" if Path(found.stdout.strip()).is_absolute() else "the sanitizers' libraries are not installed"
 
 
+QUICK_MODULES = ("_core", "_tables_core", "_ml_core")
+QUICK_FLAGS = ("-O0", "-fno-sanitize=null,alignment")
+"""The modules that these tests enter. A read by a null pointer ends the process in any case, and where something is
+aligned is checked by the tests of the core without Python; without the two a third less is compiled."""
+
 QUICK_TESTS = ("tests/symmetry/test_colour_refinement.py", "tests/tables/test_compiled.py", "tests/ml/test_kernels.py")
 QUICK = "refused or core_checks or unsorted or factor or example or groups or joins or gathered or rows or nearest"
 """A choice among them that enters three modules and takes seconds."""
 
 
-def build(folder: Path, optimisation: str = "-O1") -> None:
+def build(folder: Path, extra: tuple[str, ...] = ("-O1",), modules: tuple[str, ...] = tuple(MODULES)) -> None:
     """Copy the package to a folder, with sanitised extensions.
 
     Parameters
     ----------
     folder
         Where ``relift`` is put.
-    optimisation
-        How hard the compiler tries: ``-O0`` builds quicker, ``-O1`` runs quicker.
+    extra
+        Further flags: ``-O0`` builds quicker, ``-O1`` runs quicker.
+    modules
+        Which extensions.
     """
     shutil.copytree(
         ROOT / "src" / "relift", folder / "relift", ignore=shutil.ignore_patterns("*.so", "*.pyd", "__pycache__")
@@ -100,11 +107,11 @@ def build(folder: Path, optimisation: str = "-O1") -> None:
 
     def build_one(name: str) -> None:
         target, source = folder / "relift" / f"{name}.abi3.so", ROOT / "core" / "bindings" / MODULES[name]
-        words = ["g++", *FLAGS, optimisation, *includes, str(source), "-o", str(target)]
+        words = ["g++", *FLAGS, *extra, *includes, str(source), "-o", str(target)]
         subprocess.run(words, check=True)
 
     with ThreadPoolExecutor(int(os.environ.get("JOBS", "2"))) as pool:
-        list(pool.map(build_one, MODULES))
+        list(pool.map(build_one, modules))
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -124,7 +131,9 @@ def environment(folder: Path) -> dict[str, str]:
     }
 
 
-def run_tests(folder: Path, tests: tuple[str, ...], chosen: str = LEFT_OUT) -> subprocess.CompletedProcess[str]:
+def run_tests(
+    folder: Path, tests: tuple[str, ...], chosen: str = LEFT_OUT, names: tuple[str, ...] = tuple(MODULES)
+) -> subprocess.CompletedProcess[str]:
     """Run tests with the package in a folder; they fail where a sanitizer finds something.
 
     Parameters
@@ -135,9 +144,11 @@ def run_tests(folder: Path, tests: tuple[str, ...], chosen: str = LEFT_OUT) -> s
         Files of tests.
     chosen
         Which of them, in the words of pytest's ``-k``.
+    names
+        The extensions that were built.
     """
     around = environment(folder)
-    modules = ", ".join(f"relift.{name}" for name in MODULES)
+    modules = ", ".join(f"relift.{name}" for name in names)
     where = f"import {modules}, relift._ml_core as m; print(m.__file__)"
     found = subprocess.run([sys.executable, "-c", where], env=around, capture_output=True, text=True, cwd=folder)
     if Path(found.stdout.strip()).parent != folder / "relift":

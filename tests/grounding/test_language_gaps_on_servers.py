@@ -40,6 +40,7 @@ def test_on_duckdb() -> None:
         assert_same_program(here, there)
 
 
+@pytest.mark.xdist_group("spark")
 def test_on_spark() -> None:
     pytest.importorskip("pyspark")
     model = relift.Model.from_text(TEXT)

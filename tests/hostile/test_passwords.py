@@ -83,6 +83,12 @@ SECRETS = [
 TEXT = "relation p/1; var x(I) in p(I); minimize: sum{I in p(I)} x(I);"
 
 
+@pytest.fixture(autouse=True)
+def names_are_asked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hosts that are nowhere are looked up for a second, not for ten, where no server of names answers."""
+    monkeypatch.setenv("RES_OPTIONS", "timeout:1 attempts:1")
+
+
 def some(template: str, count: int) -> list[str]:
     """A few of the passwords, others for each way to write an address."""
     start = [*PLAIN, *OTHERS].index(template)

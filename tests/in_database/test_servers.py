@@ -92,6 +92,7 @@ def test_a_killed_lifting_is_resumed_in_a_schema_of_postgresql(postgres_server: 
         assert engine.tables() == []
 
 
+@pytest.mark.xdist_group("spark")
 @pytest.mark.skipif(importlib.util.find_spec("pyspark") is None, reason="pyspark is not installed")
 @pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java")
 def test_spark_finds_the_classes_of_the_core_and_goes_on_from_its_checkpoints(tmp_path: Path) -> None:

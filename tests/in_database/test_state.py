@@ -123,9 +123,9 @@ def test_control_c_stops_a_running_statement(monkeypatch: pytest.MonkeyPatch) ->
         return number
 
     def send_signal() -> None:
-        is_at_work.wait(60)  # only against waiting for ever
+        is_at_work.wait(600)  # only against waiting for ever
         os.kill(os.getpid(), signal.SIGINT)
-        while not has_ended.wait(10):  # DuckDB 1.5 can lose a signal that arrives while it calls a function of Python
+        while not has_ended.wait(30):  # DuckDB 1.5 can lose a signal that arrives while it calls a function of Python
             os.kill(os.getpid(), signal.SIGINT)
 
     with DuckDBEngine(threads=1) as engine:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import json
 import subprocess
 import sys
 
@@ -9,20 +11,40 @@ import pytest
 
 SCRIPT = """
 import {modules}
+import json, os, sys
 import relift
 program = relift.Program(P=[[2, 0], [0, 2]], q=[-2, -2], A=[[1, 1]], u=[1], lb=0)
-result = relift.solve(program, backend="{backend}", lift="none")
-print(result.status, round(result.objective, 5), result.message)
+relift.solve
+codes = {{}}
+for backend in {backends}:
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        result = relift.solve(program, backend=backend, lift="none")
+        print(json.dumps([backend, f"{{result.status}} {{round(result.objective, 5)}} {{result.message}}"]), flush=True)
+        os._exit(0)
+    codes[backend] = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+print(json.dumps(codes))
 """
+
+
+@functools.cache
+def all_said(modules: str) -> dict[str, str]:
+    """What children say, one for each backend: forked after the imports, so that each loads its solver by itself."""
+    backends = [*BACKENDS, "auto"]
+    words = [sys.executable, "-c", SCRIPT.format(modules=modules, backends=backends)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    lines = [line for line in done.stdout.splitlines() if line.startswith(("[", "{"))]
+    found = dict(json.loads(line) for line in lines[:-1])
+    codes = json.loads(lines[-1]) if lines else {}
+    return {name: found.get(name) or f"{codes.get(name, done.returncode)} {done.stderr[-500:]}" for name in backends}
 
 
 def said(modules: str, backend: str = "osqp") -> str:
     """What a process prints that imports these modules before it solves."""
     pytest.importorskip("osqp")
     pytest.importorskip("pulp")
-    words = [sys.executable, "-c", SCRIPT.format(modules=modules, backend=backend)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    return done.stdout or f"{done.returncode} {done.stderr[-500:]}"
+    return all_said(modules)[backend]
 
 
 BACKENDS = {"osqp": "osqp", "cvxpy:OSQP": "cvxpy", "qpsolvers:osqp": "qpsolvers"}

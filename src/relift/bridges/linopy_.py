@@ -66,9 +66,12 @@ class Relift(_solvers.Highs):  # type: ignore[misc]
             super()._validate_model()
 
     def _build(self, **build_words: Any) -> None:
-        if self.io_api is None:
+        is_unsaid = self.io_api is None
+        if is_unsaid:
             self.io_api = "direct"
         super()._build(**build_words)
+        if is_unsaid:  # linopy has made an empty file for the model, and removes what it finds under this name
+            self._problem_fn = build_words.get("problem_fn")
 
     def _set_solver_params(self, highs_solver: Any, log_fn: Any = None) -> None:
         if log_fn is not None:

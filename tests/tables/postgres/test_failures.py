@@ -325,7 +325,7 @@ def test_two_models_at_once_on_one_server(postgres_server: Server, nodes: Any) -
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(300)
     assert answers == pytest.approx({k: k * 2000 * 2001 / 2 for k in range(1, 5)})
     assert_nothing_is_left(nodes)
 

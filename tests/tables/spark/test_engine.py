@@ -427,4 +427,4 @@ def test_a_session_that_is_stopped_in_the_middle_of_a_job() -> None:
         stopping.start()
         with pytest.raises(EngineError, match=STOPPED):
             engine.count(odd, 10)
-        stopping.join(60)
+        stopping.join(300)
