@@ -261,7 +261,7 @@ def of_cones(seed: int) -> Program:
 
     blocks: list[tuple[Vector, Vector, Cone]] = []
     for _ in range(int(random.integers(1, 5))):
-        kinds = (SecondOrder(int(random.integers(2, 6))), Exponential(), Power(0.3), PowerND([0.2, 0.3, 0.5]))
+        kinds = (SecondOrder(int(random.integers(2, 6))), Exponential(), Power(0.3), PowerND((0.2, 0.3, 0.5)))
         cone = kinds[int(random.integers(4))]
         rows = drawn(cone.n_rows, n) * (random.random((cone.n_rows, n)) < 0.6)
         side = drawn(cone.n_rows) * (random.random(cone.n_rows) < 0.8)
@@ -278,7 +278,9 @@ def of_cones(seed: int) -> Program:
         parts.append(np.vstack([rows for rows, _, _ in blocks]) * unit * size)
         sides.append(np.concatenate([side for _, side, _ in blocks]) * size)
         ends = np.sort(np.vstack([lb / unit, ub / unit]), axis=0)
-        costs.append(q * unit), lows.append(ends[0]), highs.append(ends[1])
+        costs.append(q * unit)
+        lows.append(ends[0])
+        highs.append(ends[1])
     order = random.permutation(n * n_copies)
     C = sparse.block_diag(parts, format="csr")[:, order]
     A = np.ones((1, n * n_copies)) if random.random() < 0.5 else None
@@ -292,7 +294,7 @@ def of_cones(seed: int) -> Program:
 @needs_core
 def test_no_cone_is_told_apart_that_an_exact_search_merges(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[bool] = []
-    ask = scaled_search.kinds_in_floats
+    ask = told_apart.kinds_in_floats
 
     def asked(*given: Any, **options: Any) -> FloatKinds | None:
         kinds = ask(*given, **options)

@@ -270,7 +270,7 @@ class _Search:
             search = self.within(self.small.centred(centres, self.settings.values))
         else:
             program, vectors = centred_program(self.program, self.images.vectors, centres, self.settings.values)
-            images = replace(self.images, vectors=vectors)
+            images = replace(self.images, vectors=vectors, are_given=False)
             search = _Search(program, images, self.settings, self.seed, self.tell, kept=self.kept)
         search.reads_curvatures = self.reads_curvatures
         return search

@@ -71,8 +71,8 @@ def kinds_in_floats(
     may_stay
         The share of the variables and rows that need not be apart; if it is 0, it is proved that all are, or not.
     conic
-        Of each conic row, which are the last, its cone, its kind, and whether the cone does not see its sign. Conic rows
-        are apart too where all are.
+        Of each conic row, which are the last, its cone, its kind, and whether the cone does not see its sign. They are
+        apart too where all are.
 
     Examples
     --------
