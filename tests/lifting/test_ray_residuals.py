@@ -97,3 +97,39 @@ def test_another_point_is_looked_for_unless_the_first_one_is_a_proof(
     measures = ray_residuals._Measures.of(program)
     assert ray_residuals.residual_slowly(program, measures, np.ones(3), np.ones(1), None, np.zeros(0)) == found
     assert len(asked) == (1 if found <= 1e-11 else 2)
+
+
+def test_what_rounding_leaves_of_a_singular_matrix_proves_nothing() -> None:
+    """x = 0 is feasible, and a factor of P that ends by rounding would give a point far away, where p'Pp is noise."""
+    for seed in range(400):
+        root = np.random.default_rng(seed).normal(size=(1, 2))
+        quadratic = [(root.T @ root, [0.0, 0.0], 1.0)]
+        program = Program(q=[0.0, 0.0], A=[[1.0, 0.0]], l=[-1.0], lb=-np.inf, quadratic=quadratic)
+        assert infeasibility_residual(program, np.array([-1.0]), np.array([1.0])) > 1e-6, seed
+
+
+def test_no_feasible_point_is_proved_away_by_badly_scaled_constraints() -> None:
+    for seed in range(60):
+        random = np.random.default_rng(seed)
+        n, m = int(random.integers(1, 7)), int(random.integers(0, 4))
+        inside = random.normal(size=n) * 10.0 ** random.integers(-3, 4)
+        quadratic = []
+        for _ in range(int(random.integers(1, 4))):
+            root = random.normal(size=(int(random.integers(1, n + 1)), n)) * 10.0 ** random.integers(-4, 5, n)
+            P, cost = root.T @ root, random.normal(size=n) * 10.0 ** random.integers(-3, 4)
+            value = 0.5 * float(inside @ P @ inside) + float(cost @ inside)
+            quadratic.append((P, cost, value + 0.1 * abs(value) + 1e-9))
+        A = random.normal(size=(m, n))
+        program = Program(
+            q=np.zeros(n), A=A, l=A @ inside - 0.1 * np.abs(A @ inside), lb=-np.inf, quadratic=quadratic,
+            assume_convex=True,
+        )  # fmt: skip
+        for _ in range(30):
+            y = -random.exponential(size=m) * 10.0 ** random.integers(-6, 7)
+            z = random.exponential(size=len(quadratic)) * 10.0 ** random.integers(-6, 7, len(quadratic))
+            assert infeasibility_residual(program, y, z) > 1e-6, seed
+
+
+def test_a_quadratic_constraint_without_variables_is_proved_infeasible() -> None:
+    program = Program(q=[], quadratic=[(np.zeros((0, 0)), np.zeros(0), -1.0)])
+    assert relift.solve(program).status == relift.Status.INFEASIBLE

@@ -169,6 +169,8 @@ LIFTING = _of(
         "tests/lifting/test_quadratic_rows.py",
     ),
     ("ray_residuals.py", "DUST_OF_RAYS = 1e-8", "DUST_OF_RAYS = 0.0", GUARDS),
+    ("ray_residuals.py", "0 < M.shape[0] <= SMALL", "M.shape[0] <= SMALL", "tests/lifting/test_ray_residuals.py"),
+    ("ray_residuals.py", ".sum()) + inside):", ".sum())):", "tests/lifting/test_ray_residuals.py"),
     ("ray_residuals.py", "FOUND = 1e-11", "FOUND = 1e-9", "tests/lifting/test_ray_residuals.py"),
     (
         "cuts.py",

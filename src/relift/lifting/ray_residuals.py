@@ -182,7 +182,7 @@ def residual_slowly(
 
 def _solved_by_factors(M: SparseMatrix, right: Vector) -> Vector | None:
     """The point p with Mp = right, where M is small and has full rank."""
-    if M.shape[0] > SMALL:
+    if not 0 < M.shape[0] <= SMALL:
         return None
     from scipy.linalg import lapack
 
@@ -212,7 +212,7 @@ def _residual_beside(
 ) -> float:
     """The residual with the point that is found for the quadratic constraints, if these take part."""
     y = formulas.admissible(ARRAYS, ray_y, program.l, program.u)
-    slope, bend, right = transposed_product(program.A, y), 0.0, 0.0
+    slope, bend, right, inside = transposed_product(program.A, y), 0.0, 0.0, 0.0
     products = measures.columns * _largest(y * measures.rows)
     if len(program.conic):
         of_cones = measures.conic_rows
@@ -228,13 +228,14 @@ def _residual_beside(
         products = np.maximum(products, largest_of_columns(program.quadratic.q, z))
         products = np.maximum(products, largest_of_columns(M) * _largest(point))
         slope, bend, right = slope + M @ point, 0.5 * float(point @ (M @ point)), float(z @ program.quadratic.r)
+        inside = 0.5 * float(np.abs(point) @ (abs(M) @ np.abs(point)))  # what may have cancelled in p'Mp
     w = formulas.admissible(ARRAYS, -slope, program.lb, program.ub)
     remainder = np.abs(-slope - w)
     of_rows = formulas.support(ARRAYS, y, program.l, program.u)
     of_bounds = formulas.support(ARRAYS, w, program.lb, program.ub)
     terms = np.concatenate([of_rows, of_bounds, program.conic.b * v, [right, bend]])
     beta = -float(terms.sum())
-    if not beta > formulas.ROUNDING * float(np.abs(terms).sum()):
+    if not beta > formulas.ROUNDING * (float(np.abs(terms).sum()) + inside):
         return float("inf")
     return max(_largest(remainder) / beta, _worst_ratio(remainder, products))
 
