@@ -377,6 +377,26 @@ def test_absolute_differences_are_told_apart_though_one_row_rises_where_the_othe
     assert kinds.rows >= 0.98 * program.n_rows
 
 
+@needs_core
+def test_floats_are_asked_about_masses_of_large_programs_where_they_could_not_tell_of_equal_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    program, asked = of_pixels(70), []
+    ask = told_apart.kinds_in_floats
+
+    def counted(*given: Any, **options: Any) -> FloatKinds | None:
+        asked.append(options["masses"])
+        return ask(*given, **options)
+
+    monkeypatch.setattr(scaled_search, "kinds_in_floats", counted)
+    assert relift.lift(program).small.n_variables == program.n_variables
+    assert asked == [False]
+    monkeypatch.setattr(scaled_search, "ASKING_AGAIN", 0)
+    asked.clear()
+    assert relift.lift(program).small.n_variables == program.n_variables
+    assert asked == [False, True]
+
+
 def test_nothing_is_told_without_the_core(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(finite_field, "CORE_IS_COMPILED", False)
     assert not is_told(of_measured_numbers(0))

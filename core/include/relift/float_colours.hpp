@@ -47,11 +47,16 @@ struct SumOfTerms {
         total += value * word.word;
         square += value * value * word.square + of_addition * (total * total);
     }
+    // The same for every second term: the error of the addition counts twice in the others.
+    void add_beside(double value, const FloatWord& word) {
+        total += value * word.word;
+        square += value * value * word.square;
+    }
     void add(const SumOfTerms& other) {
         total += other.total;
         square += other.square + of_addition * (total * total);
     }
-    static constexpr double of_addition = 0x1p-107;  // the mean square of what rounding a number takes from it
+    static constexpr double of_addition = 0x1p-106;  // twice the mean square of what rounding takes from a number
     // Whether it is more than cancellation may have left of its terms, so that it wakes one that rests.
     bool counts() const { return square < 0x1p-56 * (total * total); }
     bool is_empty() const { return !(square > 0); }

@@ -64,7 +64,7 @@ public:
                 const u64 n_vague = variables_.n_vague, n_left = left_.is_known ? left_.those.size() : n;
                 left_.look_at(variables_);
                 // Errors have overtaken what is left, and will not become smaller.
-                if (2 * n_vague > n_left || (8 * n_vague > n_left && 10 * left_.those.size() > 9 * n_left)) return FloatKinds();
+                if (4 * n_vague > n_left || (8 * n_vague > n_left && 10 * left_.those.size() > 9 * n_left)) return FloatKinds();
                 kinds.variables = n - left_.those.size();
                 if (are_awake && left_.those.empty() && !has_cones()) return {true, n, rows_.size()};
                 if (are_enough(kinds.variables)) break;
@@ -199,7 +199,7 @@ private:
         const u64 end = u64(matrix.offsets[major + 1]);
         for (; e + 1 < end; e += 2) {
             sum.add(matrix.values[e], words[matrix.indices[e]]);
-            other.add(matrix.values[e + 1], words[matrix.indices[e + 1]]);
+            other.add_beside(matrix.values[e + 1], words[matrix.indices[e + 1]]);
         }
         if (e < end) sum.add(matrix.values[e], words[matrix.indices[e]]);
         sum.add(other);

@@ -54,6 +54,10 @@ SMALL = 10_000
 TELLING = 2_000
 """From so many entries on floats are asked first whether anything can be found."""
 
+ASKING_AGAIN = 200_000
+"""From so many entries on floats are asked about masses where they could not tell what equal ones do: below, the search
+with masses costs little more than to ask."""
+
 LITTLE = 0.02
 """Masses of sizes and prices, and numbers read as proportional, are not tried where nothing is equivalent without them
 and floats show that at most this share of the variables, and of the rows, is with them; in small programs none."""
@@ -414,8 +418,8 @@ class _Search:
             return candidate
         found = candidate.found
         are_apart = found.variables.classes.is_discrete and found.rows.classes.is_discrete
-        # Where floats could not tell what equal masses do, they may for others; if they could, they were asked before.
-        if are_apart and self.may_ask_floats and not self.is_alone and self.masses_tell_apart():
+        asks_again = are_apart and not self.is_alone and self.n_entries >= ASKING_AGAIN  # if so, they were asked before
+        if asks_again and self.may_ask_floats and self.masses_tell_apart():
             return candidate
         masses = self.masses(found)
         if masses is not None:
