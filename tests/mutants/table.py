@@ -377,7 +377,6 @@ CORE = _of(
     ("row_scales.hpp", "/ 4 * 3 && are_ascending(matrix, n_threads);", "/ 4 * 3;", "test_core"),
     ("told_apart.hpp", "].add(A.values[e], word);", "].add(double(e), word);", "test_core"),
     ("float_colours.hpp", "if (!are_alone_[k] || (!were_alone", "if (are_alone_[k] || (!were_alone", "test_core"),
-    ("float_colours.hpp", "total += value * word.word;", "total += word.word;", "test_core"),
     (
         "exact_values.hpp",
         "for (u64 i = first; i < last; ++i) images[i] = image_of(values[i], reading_);",
