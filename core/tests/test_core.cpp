@@ -834,6 +834,27 @@ void test_what_is_alone_settles() {
     CHECK(colours.keys[0] == key && colours.keys[1] != key && colours.error(0) == first);
 }
 
+// Two variables stand in the same rows where their entries that are not 0 do, by rows and by columns.
+void test_supports() {
+    const std::int32_t row_offsets[] = {0, 2, 4, 6}, columns[] = {0, 1, 1, 2, 0, 2};
+    const std::int32_t column_offsets[] = {0, 2, 4, 6}, rows[] = {0, 2, 0, 1, 1, 2};
+    const auto are_distinct = [&](const std::vector<double>& by_rows, const std::vector<double>& by_columns) {
+        Problem<std::int32_t> problem;
+        problem.n_variables = problem.n_rows = 3;
+        problem.A_is_by_rows = true;
+        problem.A = {3, 3, row_offsets, columns, by_rows.data()};
+        const bool told = supports_are_distinct(problem, 3);
+        problem.A_is_by_rows = false;
+        problem.A = {3, 3, column_offsets, rows, by_columns.data()};
+        CHECK(told == supports_are_distinct(problem, 3));
+        return told;
+    };
+    CHECK(are_distinct({1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 1}));
+    CHECK(are_distinct({0, 1, 1, 1, 1, 1}, {0, 1, 1, 1, 1, 1}));
+    CHECK(!are_distinct({0, 0, 0, 1, 1, 1}, {0, 1, 0, 0, 1, 1}));  // one stands nowhere
+    CHECK(!are_distinct({1, 1, 0, 1, 0, 1}, {1, 0, 1, 0, 1, 1}));  // two of them in the first row alone
+}
+
 // Copies of a program of measured numbers agree in every round, whatever cancellation leaves; a program alone does not.
 void test_copies_agree_in_floats() {
     std::mt19937_64 random(17);
@@ -949,6 +970,7 @@ int main() {
     test_told_apart_in_floats<std::int64_t>();
     test_copies_agree_in_floats();
     test_what_is_alone_settles();
+    test_supports();
     test_values_that_are_not_finite();
     test_signs_of_entries();
     test_scales_of_rows_that_threads_share();

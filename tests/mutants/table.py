@@ -375,6 +375,13 @@ CORE = _of(
     ("proportions.hpp", "if (!some_are_close) return true;", "return true;", "test_core"),
     ("row_scales.hpp", "return !(n_above && n_below);", "return true;", "test_core"),
     ("row_scales.hpp", "/ 4 * 3 && are_ascending(matrix, n_threads);", "/ 4 * 3;", "test_core"),
+    (
+        "supports.hpp",
+        "words[A.indices[e]] += A.values[e] != 0 ? word : 0;",
+        "words[A.indices[e]] += word;",
+        "test_core",
+    ),
+    ("supports.hpp", "words.end(), u64(0)) == words.end() && ", "words.end(), u64(0)) == words.end() || ", "test_core"),
     ("told_apart.hpp", "].add(A.values[e], word);", "].add(double(e), word);", "test_core"),
     ("float_colours.hpp", "if (!are_alone_[k] || (!were_alone", "if (are_alone_[k] || (!were_alone", "test_core"),
     (

@@ -117,6 +117,30 @@ def test_one_twin_among_hundreds_is_not_told_apart(kind: str, factor: float) -> 
 
 
 @needs_core
+@pytest.mark.parametrize("kind", FORMATS)
+def test_rows_that_are_apart_tell_variables_apart_by_where_these_stand(kind: str) -> None:
+    random = np.random.default_rng(6)
+    plants, customers = 5, 40
+    A = sparse.vstack([
+        sparse.kron(sparse.eye_array(plants), np.ones((1, customers))),
+        sparse.kron(np.ones((1, plants)), sparse.eye_array(customers)),
+    ])  # fmt: skip
+    prices = random.uniform(1, 9, plants * customers).round(1)  # of which many are equal
+    transport = Program(q=prices, A=A.asformat(kind), l=1.0, lb=0)
+    assert np.unique(prices).size < 100
+    assert is_told(transport)
+    again = sparse.csc_array(sparse.hstack([transport.A, transport.A[:, [7]]]))
+    twin = Program(q=np.r_[prices, prices[7]], A=again.asformat(kind), l=1.0, lb=0)
+    assert not is_told(twin)
+    # An entry that is stored and 0 is none.
+    rows, columns = sparse.coo_array(again).coords
+    stored = sparse.coo_array((np.r_[again.tocoo().data, 0.0], (np.r_[rows, 3], np.r_[columns, 7])), shape=again.shape)
+    stored = Program(q=twin.q, A=stored.asformat(kind), l=1.0, lb=0)
+    assert stored.A.nnz == twin.A.nnz + 1
+    assert not is_told(stored)
+
+
+@needs_core
 def test_fleets_of_unequal_sizes_are_told_apart_only_with_equal_masses() -> None:
     random = np.random.default_rng(3)
     size = random.uniform(1, 9, 40).round(3)

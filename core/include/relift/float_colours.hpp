@@ -85,6 +85,7 @@ public:
           largest_clear_(std::pow(reach_of_clear(size) / many_errors, 2)), are_variables_(are_variables) {}
     static constexpr double many_errors = 32;  // no two members of a class differ by so many
     static constexpr double most_square = 1;
+    static constexpr int most_places_seen = 10;  // for kinds of numbers, as a power of 2
     bool are_lost() const { return largest_square >= most_square; }  // some at least, so that nothing can be said of others
     // Keys may be vague after another round or two, so that it is time to see which are alone.
     bool errors_are_large() const { return largest_square > 0x1p-20 * largest_clear_; }
@@ -118,12 +119,13 @@ public:
         first_conic_ = conic.first_row;
         const bool has_costs = given.cost.first != nullptr;
         struct Seen {
-            double low = NAN, high = 0, cost = 0, mass = 0, scale = 0, key = 0;
+            double low = NAN, high = 0, cost = 0, mass = 0, scale = 0, key = 0, word = 0;
             u64 kind = 0;
             u8 state = 0;
         };
-        constexpr int log_places = 8;
-        Seen seen[1 << log_places];
+        int log_places = 4;
+        while (log_places < most_places_seen && size() >> (log_places + 4)) ++log_places;
+        Array<Seen> seen(u64(1) << log_places, Seen());
         for (u64 k = 0; k < size(); ++k) {
             const double low = given.low[k], high = given.high[k], cost = has_costs ? given.cost[k] : 0.0;
             const double mass = masses_ ? masses_[k] : 1.0;
@@ -139,14 +141,16 @@ public:
                 const double signed_size = scale.is_negative ? -scale.size : scale.size, inverse = 1.0 / signed_size;
                 const double key = initial_key(own, signed_size, inverse, has_costs) + 0.4142135623730951 * scale.state +
                                    (is_conic ? key_of_kind(kind) : 0.0);
-                here = {low, high, cost, mass, are_variables_ ? signed_size : inverse, key, kind, scale.state};
+                here = {low, high, cost, mass, are_variables_ ? signed_size : inverse, key, 0, kind, scale.state};
+                here.word = here.state & rests ? 0.0 : number_of(key) * here.scale;
+                if (!are_variables_) here.word *= mass;
             }
             scales_[k] = here.scale;  // w of variables, 1/v of rows
             states_[k] = here.state;
             keys[k] = here.key;
             squares_[k] = of_rounding;
             n_resting += here.state & rests;
-            words[k] = word_of(k, here.key, of_rounding);
+            words[k] = with_error(here.word, of_rounding);
         }
         have_rested_ = n_resting > 0;
         largest_square = of_rounding;
@@ -173,7 +177,7 @@ public:
     // The new colours of those from `first` on, by their sums. Before the first of them errors are forgotten.
     void recolour(u64 first, u64 last, const SumOfTerms* sums) {
         if (first == 0) begin_round();
-        if (have_rested_) {
+        if (n_resting > 0) {
             for (u64 k = first; k < last; ++k) recolour_one(k, sums[k - first]);
         } else if (!masses_) {
             recolour_awake<false, false>(first, last, sums);
@@ -273,7 +277,7 @@ public:
 private:
     double scale_of_sum(u64 k) const { return are_variables_ && masses_ ? scales_[k] / masses_[k] : scales_[k]; }
 
-    // What recolour_one does where none has rested, with few loads, since these are what it costs.
+    // What recolour_one does where none rests, with few loads, since these are what it costs.
     template <bool divides_by_masses, bool multiplies_by_masses>
     void recolour_awake(u64 first, u64 last, const SumOfTerms* sums) {
         double *key = keys.data(), *squares = squares_.data();
@@ -281,14 +285,14 @@ private:
         const double *scale = scales_.data(), *mass = masses_, unit = unit_;
         u64 n_empty = 0, n_unclear = 0;
         double largest = largest_square;
-        const double largest_clear = largest_clear_;
+        const double largest_clear = largest_clear_, part_that_stays = have_rested_ ? 1.0 : 0.5;
         const u64 first_conic = first_conic_;
         for (u64 k = first; k < last; ++k) {
             const SumOfTerms sum = sums[k - first];
             n_empty += sum.is_empty() && k < first_conic;
             const double factor = unit * (divides_by_masses ? scale[k] / mass[k] : scale[k]);
             const double relative = sum.total * factor, now = key_after(key[k], key_of_sum(relative));
-            const double square = capped(0.5 * squares[k] + square_of_key(sum, factor, relative));
+            const double square = capped(part_that_stays * squares[k] + square_of_key(sum, factor, relative));
             const double own = number_of(now) * scale[k];
             key[k] = now;
             squares[k] = square;

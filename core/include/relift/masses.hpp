@@ -25,6 +25,7 @@ struct Offer {
     u32 neighbour = 0;
     u64 entry = none;
     static constexpr u64 none = ~u64(0);
+    bool is_there() const { return entry != none; }
     void take(double other, u32 from, u64 through, bool least) {
         if (entry != none && (least ? other >= value : other <= value)) return;
         value = other;
@@ -36,10 +37,50 @@ struct Offer {
 // The same where nothing exact is asked for.
 struct FloatOffer {
     double value = NAN;
+    bool is_there() const { return !std::isnan(value); }
     void take(double other, u32, u64, bool least) {
-        if (!(least ? other >= value : other <= value)) value = other;
+        const bool stays = least ? other >= value : other <= value;  // nothing is neither
+        value = stays ? value : other;
     }
 };
+
+// The best offers of one step.
+template <class Offer>
+class Offers {
+public:
+    explicit Offers(u64 size) : size_(size) {}
+    void take(u64 to, double value, u32 from, u64 through, bool least) {
+        best_[to].take(value, from, through, least);
+        are_there_ = true;
+    }
+    // All that was offered to one, which is offered nothing else.
+    void take_best(u64 to, const Offer& best) {
+        if (!best.is_there()) return;
+        best_[to] = best;
+        are_there_ = true;
+    }
+    // Before the first of a step.
+    void begin() {
+        if (best_.empty()) best_.resize(size_, Offer());
+    }
+    // Calls work(to, best) for each, and forgets them.
+    template <class Work>
+    void collect(Work&& work) {
+        if (!are_there_) return;
+        are_there_ = false;
+        for (u64 to = 0; to < size_; ++to) {
+            const Offer best = std::exchange(best_[to], Offer());
+            if (best.is_there()) work(u32(to), best);
+        }
+    }
+
+private:
+    u64 size_;
+    bool are_there_ = false;
+    Array<Offer> best_;  // empty until something is offered
+};
+
+inline bool is_positive_number(double value) { return value > 0 && std::isfinite(value); }
 
 // Absolute values of the entries of a matrix, exactly: as a refinement has read them, or read here.
 class EntrySizes {
@@ -59,111 +100,140 @@ private:
     const Weights* read_;
 };
 
-// Takes offers over, and clears them; returns whether there were any.
-inline bool learn(Array<Offer>& offers, const Known& of, bool divides, EntrySizes& size_of, Known& to) {
-    Array<u64> places, sizes;
-    for (u64 k = 0; k < offers.size(); ++k) {
-        Offer& offer = offers[k];
-        if (offer.entry == Offer::none) continue;
-        if (offer.value > 0 && std::isfinite(offer.value)) {
-            places.push_back(k);
-            sizes.push_back(size_of(offer.entry));
-        }
-        else offer.entry = Offer::none;
-    }
-    if (places.empty()) return false;
+// Takes offers over; returns how many have learnt something.
+inline u64 learn(Offers<Offer>& offers, const Known& of, bool divides, EntrySizes& size_of, Known& to) {
+    Array<u32> those;
+    Array<u64> sizes;
+    offers.collect([&](u32 k, const Offer& best) {
+        if (!is_positive_number(best.value)) return;
+        to.floats[k] = best.value;
+        to.images[k] = of.images[best.neighbour];
+        those.push_back(k);
+        sizes.push_back(size_of(best.entry));
+    });
+    if (those.empty()) return 0;
     const Array<u64> factors = divides ? inverses(sizes.data(), u32(sizes.size())) : std::move(sizes);
-    for (u64 k = 0; k < places.size(); ++k) {
-        Offer& offer = offers[places[k]];
-        to.floats[places[k]] = offer.value;
-        to.images[places[k]] = field_multiply(of.images[offer.neighbour], factors[k]);
-        offer.entry = Offer::none;
+    for (u64 place = 0; place < those.size(); ++place) {
+        u64& image = to.images[those[place]];
+        image = field_multiply(image, factors[place]);
     }
-    return true;
+    return those.size();
 }
 
-inline bool learn(Array<FloatOffer>& offers, const Known&, bool, EntrySizes&, Known& to) {
-    bool has_learnt = false;
-    for (u64 k = 0; k < offers.size(); ++k) {
-        const double value = std::exchange(offers[k].value, NAN);
-        if (!(value > 0 && std::isfinite(value))) continue;
-        to.floats[k] = value;
-        has_learnt = true;
-    }
-    return has_learnt;
+inline u64 learn(Offers<FloatOffer>& offers, const Known&, bool, EntrySizes&, Known& to) {
+    u64 n_learnt = 0;
+    offers.collect([&](u32 k, const FloatOffer& best) {
+        if (!is_positive_number(best.value)) return;
+        to.floats[k] = best.value;
+        ++n_learnt;
+    });
+    return n_learnt;
 }
 
-// What variables and rows are offered in one step; nothing between steps.
-template <class Offer>
-struct Offers {
-    Array<Offer> to_variables, to_rows;
-    Offers(u64 n_variables, u64 n_rows) : to_variables(n_variables, Offer()), to_rows(n_rows, Offer()) {}
-};
-
-// Offers of majors that are known to minors that are not, and the other way round. What majors get is divided by entries,
-// and the least of it is best, or it is multiplied, and the largest is; for minors the opposite. What is left out, which
-// may be null, neither offers nor is offered anything.
+// Sizes, or prices, which spread over the matrix, step by step, until nothing new is learnt. What is divided by entries
+// is worth taking where it is least, and what is multiplied where it is largest. Who knows a number offers it once: all
+// neighbours that knew none have one then.
 template <class Index, class Offer>
-void offer(const SparseView<Index>& matrix, const Known& majors, const Known& minors, bool minors_are_open,
-           bool to_majors_divides, const Known* left_out_majors, const Known* left_out_minors, Array<Offer>& to_majors,
-           Array<Offer>& to_minors) {
-    for (u32 major = 0; major < matrix.n_major; ++major) {
-        const double here = majors.floats[major];
-        if (here != 0 && !minors_are_open) continue;
-        if (left_out_majors && left_out_majors->floats[major] != 0) continue;
-        const u64 end = u64(matrix.offsets[major + 1]);
-        Offer best;
-        for (u64 e = u64(matrix.offsets[major]); e < end; ++e) {
-            const u32 minor = u32(matrix.indices[e]);
-            const double size = std::fabs(matrix.values[e]), there = minors.floats[minor];
-            if (size == 0 || (here == 0) == (there == 0)) continue;
-            if (left_out_minors && left_out_minors->floats[minor] != 0) continue;
-            if (here == 0) best.take(to_majors_divides ? there / size : there * size, minor, e, to_majors_divides);
-            else to_minors[minor].take(to_majors_divides ? here * size : here / size, major, e, !to_majors_divides);
+class HandOn {
+public:
+    // Not over rows that are known in `without`, which may be null.
+    HandOn(const Problem<Index>& problem, bool is_price, EntrySizes& size_of, Known& variables, Known& rows,
+           const Known* without = nullptr)
+        : matrix_(problem.A), size_of_(size_of),
+          majors_(problem.A_is_by_rows ? Side(rows, is_price, without) : Side(variables, !is_price, nullptr)),
+          minors_(problem.A_is_by_rows ? Side(variables, !is_price, nullptr) : Side(rows, is_price, without)) {}
+
+    void run() {
+        Array<u32> new_majors, open_majors;
+        for (u32 major = 0; major < matrix_.n_major; ++major) {
+            if (majors_.known.floats[major] != 0) new_majors.push_back(major);
+            else if (majors_.is_open(major)) open_majors.push_back(major);
         }
-        if (here == 0) to_majors[major] = best;
+        u64 n_open_minors = 0, n_new_minors = 0;
+        for (u64 minor = 0; minor < minors_.known.floats.size(); ++minor) {
+            n_open_minors += minors_.is_open(minor);
+            n_new_minors += minors_.known.floats[minor] != 0;
+        }
+        for (u32 step = 0; step < most_steps_of_masses; ++step) {
+            if (n_open_minors > 0 && !new_majors.empty()) {
+                minors_.offers.begin();
+                for (const u32 major : new_majors) offer_to_minors(major);
+            }
+            if (n_new_minors > 0 && !open_majors.empty()) {
+                majors_.offers.begin();
+                for (const u32 major : open_majors) take_from_minors(major);
+            }
+            const u64 n_new_majors = learn(majors_.offers, minors_.known, majors_.divides, size_of_, majors_.known);
+            n_new_minors = learn(minors_.offers, majors_.known, minors_.divides, size_of_, minors_.known);
+            n_open_minors -= n_new_minors;
+            if (n_new_majors + n_new_minors == 0) return;
+            const auto is_open = [this](u32 major) { return majors_.known.floats[major] == 0; };
+            const auto middle = std::stable_partition(open_majors.begin(), open_majors.end(), is_open);
+            new_majors.assign(middle, open_majors.end());
+            open_majors.erase(middle, open_majors.end());
+        }
     }
-}
 
-// Lets sizes, or prices, spread over the matrix until nothing new is learnt; not over rows that are known in `without`.
-template <class Index, class Offer>
-void hand_on(const Problem<Index>& problem, bool is_price, EntrySizes& size_of, Known& variables, Known& rows,
-             Offers<Offer>& offers, const Known* without = nullptr) {
-    const auto is_open = [](const Known& known) {
-        return std::any_of(known.floats.begin(), known.floats.end(), [](double value) { return value == 0; });
+private:
+    struct Side {
+        Known& known;
+        const bool divides;
+        const Known* without;
+        Offers<Offer> offers;
+        Side(Known& known_, bool divides_, const Known* without_)
+            : known(known_), divides(divides_), without(without_), offers(known_.floats.size()) {}
+        bool is_open(u64 k) const { return known.floats[k] == 0 && (!without || without->floats[k] == 0); }
+        double of(double offered, double size) const { return divides ? offered / size : offered * size; }
     };
-    for (u32 step = 0; step < most_steps_of_masses; ++step) {
-        const bool variables_are_open = is_open(variables), rows_are_open = is_open(rows);
-        if (!variables_are_open && !rows_are_open) return;
-        if (problem.A_is_by_rows)
-            offer(problem.A, rows, variables, variables_are_open, is_price, without, nullptr, offers.to_rows,
-                  offers.to_variables);
-        else
-            offer(problem.A, variables, rows, rows_are_open, !is_price, nullptr, without, offers.to_variables,
-                  offers.to_rows);
-        const bool rows_learn = learn(offers.to_rows, variables, is_price, size_of, rows);
-        if (!learn(offers.to_variables, rows, !is_price, size_of, variables) && !rows_learn) return;
+
+    void offer_to_minors(u32 major) {
+        const double here = majors_.known.floats[major];
+        for (u64 e = u64(matrix_.offsets[major]), end = u64(matrix_.offsets[major + 1]); e < end; ++e) {
+            const u32 minor = u32(matrix_.indices[e]);
+            const double size = std::fabs(matrix_.values[e]);
+            if (size == 0 || !minors_.is_open(minor)) continue;
+            minors_.offers.take(minor, minors_.of(here, size), major, e, minors_.divides);
+        }
     }
-}
+    void take_from_minors(u32 major) {
+        Offer best;
+        for (u64 e = u64(matrix_.offsets[major]), end = u64(matrix_.offsets[major + 1]); e < end; ++e) {
+            const u32 minor = u32(matrix_.indices[e]);
+            const double size = std::fabs(matrix_.values[e]), there = minors_.known.floats[minor];
+            if (size == 0 || there == 0) continue;
+            best.take(majors_.of(there, size), minor, e, majors_.divides);
+        }
+        majors_.offers.take_best(major, best);
+    }
+
+    const SparseView<Index>& matrix_;
+    EntrySizes& size_of_;
+    Side majors_, minors_;
+};
 
 // Gives variables without bounds the least that a row admits, whether its own numbers tell that or other variables: the
 // latter over rows that have no numbers of their own.
 template <class Index, class Offer>
-void hand_on_from_bounds(const Problem<Index>& problem, EntrySizes& size_of, Known& sizes, Known& row_sizes,
-                         Offers<Offer>& offers) {
-    const auto are_known = [](const Known& known) {
-        return std::all_of(known.floats.begin(), known.floats.end(), [](double value) { return value != 0; });
+void hand_on_from_bounds(const Problem<Index>& problem, EntrySizes& size_of, Known& sizes, Known& row_sizes) {
+    const auto n_known = [](const Known& known) {
+        return std::count_if(known.floats.begin(), known.floats.end(), [](double value) { return value != 0; });
     };
-    if (are_known(sizes) || are_known(row_sizes)) return;
-    Known near(sizes), near_rows(problem.n_rows, sizes.is_exact()), far(problem.n_variables, sizes.is_exact());
-    hand_on(problem, false, size_of, near, near_rows, offers, &row_sizes);
+    const u64 n = sizes.floats.size(), n_sizes = u64(n_known(sizes));
+    if (n_sizes == n || n_known(row_sizes) == i64(problem.n_rows)) return;
+    Offers<Offer> offers(n);
+    offers.begin();
     for_each_entry_of_A(problem, [&](u32 row, u32 column, u64 entry) {
         const double size = std::fabs(problem.A.values[entry]), there = row_sizes.floats[row];
-        if (size != 0 && there != 0 && sizes.floats[column] == 0)
-            offers.to_variables[column].take(there / size, row, entry, true);
+        if (size != 0 && there != 0 && sizes.floats[column] == 0) offers.take(column, there / size, row, entry, true);
     });
-    learn(offers.to_variables, row_sizes, true, size_of, far);
-    for (u64 j = 0; j < sizes.floats.size(); ++j) {
+    if (n_sizes == 0) {  // no variable tells another one anything
+        learn(offers, row_sizes, true, size_of, sizes);
+        return;
+    }
+    Known near(sizes), near_rows(problem.n_rows, sizes.is_exact()), far(n, sizes.is_exact());
+    HandOn<Index, Offer>(problem, false, size_of, near, near_rows, &row_sizes).run();
+    learn(offers, row_sizes, true, size_of, far);
+    for (u64 j = 0; j < n; ++j) {
         if (sizes.floats[j] != 0) continue;
         const bool takes_far = far.floats[j] > 0 && (near.floats[j] == 0 || far.floats[j] < near.floats[j]);
         sizes.take(j, takes_far ? far : near);
@@ -244,20 +314,21 @@ void find_sizes_and_prices(const Problem<Index>& problem, Reading reading, const
         if (prices.is_exact()) prices.images[j] = cost < 0 ? field_negate(variables.cost_image[j]) : variables.cost_image[j];
     }
     for (u32 i = 0; i < problem.n_rows; ++i) take_size(rows, i, row_sizes);
-    Offers<Offer> offers(problem.n_variables, problem.n_rows);
-    hand_on_from_bounds(problem, size_in_A, sizes, row_sizes, offers);
-    hand_on(problem, false, size_in_A, sizes, row_sizes, offers);
+    hand_on_from_bounds<Index, Offer>(problem, size_in_A, sizes, row_sizes);
+    HandOn<Index, Offer>(problem, false, size_in_A, sizes, row_sizes).run();
     if (problem.has_P()) {
+        Offers<Offer> offers(problem.n_variables);
+        offers.begin();
         for (u32 j = 0; j < problem.n_variables; ++j)
             for (u64 e = u64(problem.P.offsets[j]), end = u64(problem.P.offsets[j + 1]); e < end; ++e) {
                 const u32 k = u32(problem.P.indices[e]);
                 if (prices.floats[k] != 0 || sizes.floats[j] == 0 || problem.P.values[e] == 0) continue;
-                offers.to_variables[k].take(std::fabs(problem.P.values[e]) * sizes.floats[j], j, e, false);
+                offers.take(k, std::fabs(problem.P.values[e]) * sizes.floats[j], j, e, false);
             }
         EntrySizes size_in_P(problem.P.values, reading, nullptr);
-        learn(offers.to_variables, sizes, false, size_in_P, prices);
+        learn(offers, sizes, false, size_in_P, prices);
     }
-    hand_on(problem, true, size_in_A, prices, found.row_prices, offers);
+    HandOn<Index, Offer>(problem, true, size_in_A, prices, found.row_prices).run();
 }
 
 // Bounds and costs of the variables, then bounds of the rows; labels of both, and the masses of both, which are written.

@@ -9,12 +9,16 @@
 // A sum of which next to nothing is left beside the errors of its terms counts as 0. That is so for all members of a class
 // whose terms are equal, and for the others but by chance; if it went wrong, two members of a class would be told apart.
 //
+// Where sums of the first colours tell all rows apart, variables are alone as soon as no two stand in the same rows
+// (supports.hpp): no colours of theirs are needed for that.
+//
 // After a round or two few variables are left that agree with another one, mostly by chance or for want of one more round.
 // They go on by themselves: in rounds over their columns alone, in which all other colours stay as they are.
 #pragma once
 #include "distinct_words.hpp"
 #include "float_colours.hpp"
 #include "masses.hpp"
+#include "supports.hpp"
 
 namespace relift {
 
@@ -52,6 +56,7 @@ public:
         rows_.begin(given_rows_, question_.scales_rows, question_.signs, row_masses_.size() ? row_masses_.data() : nullptr,
                     question_.conic);
         recolour_rows();
+        if (rows_tell_all_apart()) return {true, n, rows_.size()};
         u64 n_left_before = n;  // when some went on by themselves
         for (u32 round = 0; round < most_rounds; ++round) {
             const u64 n_resting = variables_.n_resting + rows_.n_resting, n_before = kinds.variables;
@@ -134,6 +139,14 @@ private:
         return question_.may_stay > 0 && is_enough(n_kinds - std::min(n_kinds, n_open), n_variables_);
     }
     bool is_enough(u64 n_kinds, u64 n) const { return double(n_kinds) >= (1.0 - question_.may_stay) * double(n); }
+
+    // Whether all rows are alone, and no two variables stand in the same ones. It is asked once, where it saves a round, and
+    // only where columns are short: later, or where they are long, another round costs as little.
+    bool rows_tell_all_apart() const {
+        if (problem_.A.n_entries() > longest_columns * n_variables_) return false;
+        if (rows_.n_resting || rows_.n_without_terms || rows_.are_lost() || count_kinds(rows_) < rows_.size()) return false;
+        return those_that_agree(rows_, nullptr).empty() && supports_are_distinct(problem_, n_variables_);
+    }
 
     void find_masses_in_floats() {
         masses_.resize(problem_.n_variables);
@@ -420,6 +433,7 @@ private:
     }
 
     static constexpr u32 most_rounds = 16;
+    static constexpr u64 longest_columns = 8;   // on average, where rows alone are asked
     static constexpr u64 most_counted = 16384;  // of variables or rows, to tell kinds
     static constexpr double share_that_repeats = 0.02, least_growth = 1.5;  // of kinds
     static constexpr double share_that_stays = 0.7;      // of those that are not apart, in a round that is worth another
