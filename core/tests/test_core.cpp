@@ -445,10 +445,13 @@ void test_parallel_blocks() {
     const Grouping a = group(words.data(), u32(words.size()), 1000, one.data());
     const Grouping b = group(words.data(), u32(words.size()), 1000, several.data(), 3);
     CHECK(one == several && a.sizes == b.sizes && a.representatives == b.representatives);
-    std::iota(words.begin(), words.end(), u64(5));
-    CHECK(all_distinct(words.data(), u32(words.size()), 3));
-    words.back() = words.front();
-    CHECK(!all_distinct(words.data(), u32(words.size()), 3) && !all_distinct(words.data(), u32(words.size()), 1));
+    for (const u64 size : {u64(words.size()), u64(most_marks) + 1}) {  // by one table, and by buckets
+        words.resize(size);
+        std::iota(words.begin(), words.end(), u64(5));
+        CHECK(all_distinct(words.data(), u32(size), 1) && all_distinct(words.data(), u32(size), 3));
+        words.back() = words.front();
+        CHECK(!all_distinct(words.data(), u32(size), 3) && !all_distinct(words.data(), u32(size), 1));
+    }
 }
 
 template <class Index>

@@ -246,7 +246,7 @@ inline bool all_distinct_by_marks(const u64* words, u32 size) {
 // Whether all words are distinct: spread over buckets that fit the cache, each tested by a small table. Threads take
 // some buckets each, and read all words.
 inline bool all_distinct(const u64* words, u32 size, u32 n_threads) {
-    if (size > 1 && size <= most_marks && threads_for(size, n_threads) == 1) return all_distinct_by_marks(words, size);
+    if (size > 1 && size <= most_marks) return all_distinct_by_marks(words, size);  // threads would gain nothing
     int log_buckets = 0;
     while (size >> log_buckets > 1024 && log_buckets < 12) ++log_buckets;
     const u32 n_buckets = 1u << log_buckets;

@@ -434,7 +434,7 @@ private:
 
     static constexpr u32 most_rounds = 16;
     static constexpr u64 longest_columns = 8;   // on average, where rows alone are asked
-    static constexpr u64 most_counted = 16384;  // of variables or rows, to tell kinds
+    static constexpr u64 most_counted = 4096;  // of variables or rows, to tell kinds
     static constexpr double share_that_repeats = 0.02, least_growth = 1.5;  // of kinds
     static constexpr double share_that_stays = 0.7;      // of those that are not apart, in a round that is worth another
     static constexpr double share_that_is_looked_at = 0.25;  // of kinds, so that it is seen which are alone
