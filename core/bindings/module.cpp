@@ -669,16 +669,17 @@ PyObject* kinds_in_floats(PyObject*, PyObject* arguments) {
         PyObject* conic_given = Py_None;
         int sizes, signs, scales_rows, has_masses;
         double may_stay;
-        if (!PyArg_ParseTuple(arguments, "OOpnnOOppppd|O", &given.P, &given.A, &given.A_is_by_rows, &given.n_variables,
+        unsigned n_threads;
+        if (!PyArg_ParseTuple(arguments, "OOpnnOOppppdI|O", &given.P, &given.A, &given.A_is_by_rows, &given.n_variables,
                               &given.n_rows, &given.variables, &given.rows, &sizes, &signs, &scales_rows, &has_masses,
-                              &may_stay, &conic_given))
+                              &may_stay, &n_threads, &conic_given))
             return nullptr;
         const ConicBuffers conic(conic_given, sizes != 0, given);
         return with_any_problem(given, [&](const auto& problem) -> PyObject* {
             const SampledNumbers variables(given.variables, problem.n_variables), rows(given.rows, problem.n_rows);
             if (!variables.numbers.cost.first) throw std::invalid_argument("costs are missing");
             const ApartQuestion question{sizes != 0, signs != 0, scales_rows != 0, has_masses != 0, may_stay,
-                                         conic.numbers};
+                                         conic.numbers, n_threads};
             const FloatKinds kinds =
                 without_lock([&] { return ToldApart(problem, variables.numbers, rows.numbers, question).run(); });
             return Py_BuildValue("NKK", PyBool_FromLong(kinds.are_all_apart), (unsigned long long)kinds.variables,
@@ -815,7 +816,7 @@ PyMethodDef methods[] = {
      "relative_scales(labels, states, n_classes, floats, images): scales relative to the first of each class."},
     {"kinds_in_floats", kinds_in_floats, METH_VARARGS,
      "kinds_in_floats(P, A, A_is_csr, n_variables, n_rows, variables, rows, sizes, signs, scales_rows, has_masses, "
-     "may_stay, conic): whether rounds in floats tell all variables apart, and about how many kinds of variables and of "
+     "may_stay, threads, conic): whether rounds in floats tell all variables apart, and about how many kinds of variables and of "
      "rows they tell; conic is None, or the cone, the kind and whether the sign is open of each of the last rows."},
     {"likeness", likeness, METH_VARARGS,
      "likeness(A, A_is_csr, n_variables, n_rows, variables, rows, labels, row_labels, only_in_proportion): looks at some "

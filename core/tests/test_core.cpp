@@ -827,7 +827,7 @@ void test_what_is_alone_settles() {
     const double first = colours.error(0);
     SumOfTerms sums[3];
     for (SumOfTerms& sum : sums) sum.total = 1.0, sum.square = 0x1p-60;
-    colours.recolour(0, 3, sums);
+    colours.recolour(sums);
     CHECK(colours.error(0) > 1000 * first && colours.error(1) > 1000 * first);
     const double key = colours.keys[0], square = colours.words[1].square;
     colours.settle_all_but({1, 2});

@@ -19,6 +19,7 @@ from relift.symmetry import finite_field, scaled_search, told_apart
 from relift.symmetry.colour_refinement import core_is_compiled
 from relift.symmetry.exact_vectors import VectorImages
 from relift.symmetry.told_apart import FloatKinds
+from relift.threads import LEAST_ENTRIES, using_threads
 
 needs_core = pytest.mark.skipif(not core_is_compiled(), reason="the compiled core is not installed")
 FORMATS = ("csr", "csc")
@@ -138,6 +139,32 @@ def test_rows_that_are_apart_tell_variables_apart_by_where_these_stand(kind: str
     stored = Program(q=twin.q, A=stored.asformat(kind), l=1.0, lb=0)
     assert stored.A.nnz == twin.A.nnz + 1
     assert not is_told(stored)
+
+
+@needs_core
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("masses", [False, True])
+def test_threads_tell_the_same(kind: str, masses: bool) -> None:
+    random = np.random.default_rng(8)
+    n, m = 300_000, 280_000
+    A = sparse.random_array((m, n), density=3 / n, rng=random).asformat(kind)
+    free = np.where(random.random(n) < 0.1, -np.inf, 0.0)  # some of which rest until sums wake them
+    programs = (
+        Program(sparse.diags_array(random.uniform(1, 2, n)), np.ones(n), A, l=1.0, lb=free),
+        Program(None, np.where(np.isinf(free), 0.0, 1.0), A, l=random.choice([0.0, 1.0], m), lb=free, ub=4.0),
+    )
+    for program in programs:
+        assert program.A.nnz > LEAST_ENTRIES
+        found = []
+        for threads in (1, 2, 3):
+            with using_threads(threads):
+                vectors = VectorImages.of(program, "decimal")
+                found.append(
+                    told_apart.kinds_in_floats(program, vectors, LiftSettings(), masses=masses, may_stay=0.02 * masses)
+                )
+        assert found[0] is not None
+        assert found[0].variables > 1
+        assert found[0] == found[1] == found[2]
 
 
 @needs_core

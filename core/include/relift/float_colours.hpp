@@ -9,6 +9,7 @@
 
 #include "own_scales.hpp"
 #include "passes/numbers.hpp"
+#include "threads.hpp"
 
 namespace relift {
 
@@ -71,6 +72,12 @@ struct ConicNumbers {
     bool sizes = true;                   // whether sizes other than 1 are looked for
 };
 
+// What a part of a round has seen.
+struct RoundTally {
+    u64 n_woken = 0, n_without_terms = 0, n_vague = 0;
+    double largest_square = 0;
+};
+
 class FloatColours {
 public:
     Array<double> keys;      // after the last round
@@ -114,44 +121,15 @@ public:
 
     // Masses are null where all are 1. Numbers that were seen a moment ago are not looked at again.
     void begin(const passes::GivenNumbers& given, bool sizes, bool signs, const double* masses,
-               const ConicNumbers& conic = ConicNumbers()) {
+               const ConicNumbers& conic = ConicNumbers(), u32 n_threads = 1) {
         masses_ = masses;
         first_conic_ = conic.first_row;
-        const bool has_costs = given.cost.first != nullptr;
-        struct Seen {
-            double low = NAN, high = 0, cost = 0, mass = 0, scale = 0, key = 0, word = 0;
-            u64 kind = 0;
-            u8 state = 0;
-        };
-        int log_places = 4;
-        while (log_places < most_places_seen && size() >> (log_places + 4)) ++log_places;
-        Array<Seen> seen(u64(1) << log_places, Seen());
-        for (u64 k = 0; k < size(); ++k) {
-            const double low = given.low[k], high = given.high[k], cost = has_costs ? given.cost[k] : 0.0;
-            const double mass = masses_ ? masses_[k] : 1.0;
-            const bool is_conic = k >= first_conic_;
-            const u64 kind = is_conic ? conic.kinds[k - first_conic_] + 1 : 0;
-            const u64 word = (bits_of(low) ^ bits_of(high) * 3 ^ bits_of(mass) * 5 ^ kind * 7) + bits_of(cost);
-            Seen& here = seen[spread(word ^ word >> 32) >> (64 - log_places)];
-            if (here.low != low || here.high != high || here.cost != cost || here.mass != mass || here.kind != kind) {
-                const OwnNumbersOfOne own{low, high, cost, mass, given.low_image[k], given.high_image[k],
-                                          has_costs ? given.cost_image[k] : 0};
-                const OwnScale scale = is_conic ? own_scale(own, conic.sizes, conic.has_open_sign[k - first_conic_] != 0)
-                                                : own_scale(own, sizes, signs);
-                const double signed_size = scale.is_negative ? -scale.size : scale.size, inverse = 1.0 / signed_size;
-                const double key = initial_key(own, signed_size, inverse, has_costs) + 0.4142135623730951 * scale.state +
-                                   (is_conic ? key_of_kind(kind) : 0.0);
-                here = {low, high, cost, mass, are_variables_ ? signed_size : inverse, key, 0, kind, scale.state};
-                here.word = here.state & rests ? 0.0 : number_of(key) * here.scale;
-                if (!are_variables_) here.word *= mass;
-            }
-            scales_[k] = here.scale;  // w of variables, 1/v of rows
-            states_[k] = here.state;
-            keys[k] = here.key;
-            squares_[k] = of_rounding;
-            n_resting += here.state & rests;
-            words[k] = with_error(here.word, of_rounding);
-        }
+        const u32 n_parts = threads_for(size(), n_threads);
+        std::vector<u64> n_at_rest(n_parts);
+        in_parallel(n_parts, [&](u32 k) {
+            n_at_rest[k] = begin_part(given, sizes, signs, conic, part_of(size(), k, n_parts), part_of(size(), k + 1, n_parts));
+        });
+        for (const u64 n : n_at_rest) n_resting += n;
         have_rested_ = n_resting > 0;
         largest_square = of_rounding;
     }
@@ -174,40 +152,60 @@ public:
         unit_ = n_sums ? std::ldexp(1.0, -int(floor_of(logs / double(n_sums)))) : 1.0;
     }
 
-    // The new colours of those from `first` on, by their sums. Before the first of them errors are forgotten.
-    void recolour(u64 first, u64 last, const SumOfTerms* sums) {
-        if (first == 0) begin_round();
+    // The new colours of all, by their sums.
+    void recolour(const SumOfTerms* sums, u32 n_threads = 1) {
+        begin_round();
+        const u32 n_parts = threads_for(size(), n_threads);
+        std::vector<RoundTally> tallies(n_parts);
+        in_parallel(n_parts, [&](u32 k) {
+            const u64 first = part_of(size(), k, n_parts);
+            recolour_part(first, part_of(size(), k + 1, n_parts), sums + first, tallies[k]);
+        });
+        for (const RoundTally& tally : tallies) take(tally);
+    }
+
+    // Those of some, by sums that begin with theirs. What is seen is to be taken once all have them.
+    void recolour_part(u64 first, u64 last, const SumOfTerms* sums, RoundTally& tally) {
         if (n_resting > 0) {
-            for (u64 k = first; k < last; ++k) recolour_one(k, sums[k - first]);
+            for (u64 k = first; k < last; ++k) recolour_one(k, sums[k - first], tally);
         } else if (!masses_) {
-            recolour_awake<false, false>(first, last, sums);
+            recolour_awake<false, false>(first, last, sums, tally);
         } else if (are_variables_) {
-            recolour_awake<true, false>(first, last, sums);
+            recolour_awake<true, false>(first, last, sums, tally);
         } else {
-            recolour_awake<false, true>(first, last, sums);
+            recolour_awake<false, true>(first, last, sums, tally);
         }
+    }
+    void take(const RoundTally& tally) {
+        n_resting -= tally.n_woken;
+        n_without_terms += tally.n_without_terms;
+        n_vague += tally.n_vague;
+        largest_square = std::max(largest_square, tally.largest_square);
     }
 
     // The same for some of them: all others are alone, and stay as they are. Sums are those of all.
     void recolour_some(const Array<u32>& some, const SumOfTerms* sums) {
         begin_round();
-        for (const u32 k : some) recolour_one(k, sums[k]);
+        RoundTally tally;
+        for (const u32 k : some) recolour_one(k, sums[k], tally);
+        take(tally);
     }
-    void begin_round() { largest_square = 0, n_vague = 0; }
+    void begin_round() { largest_square = 0, n_vague = 0; }  // errors of the round before are forgotten
 
     // Errors of scales that sums have told stay, and so do those of the keys from then on.
-    void recolour_one(u64 k, const SumOfTerms& sum) {
-        n_without_terms += sum.is_empty() && k < first_conic_;
+    void recolour_one(u64 k, const SumOfTerms& sum, RoundTally& tally) {
+        tally.n_without_terms += sum.is_empty() && k < first_conic_;
         double square = squares_[k];
         if (states_[k] && sum.counts()) {
             wake(k, sum.total);
+            ++tally.n_woken;
             square += sum.square / (sum.total * sum.total);
         }
         const double factor = scale_of_sum(k) * unit_, relative = sum.total * factor;
         square = capped(square + square_of_key(sum, factor, relative));
         squares_[k] = square;
-        largest_square = std::max(largest_square, square);
-        n_vague += !(square <= largest_clear_);
+        tally.largest_square = std::max(tally.largest_square, square);
+        tally.n_vague += !(square <= largest_clear_);
         keys[k] = key_after(keys[k], key_of_sum(relative));
         words[k] = word_of(k, keys[k], square);
     }
@@ -270,21 +268,64 @@ public:
 
     // New colours for those alone whose sums are more than cancellation leaves; the others stay as they are.
     void recolour_where_sums_count(const SumOfTerms* sums) {
+        RoundTally tally;
         for (u64 k = 0; k < size(); ++k)
-            if (sums[k].counts()) recolour_one(k, sums[k]);
+            if (sums[k].counts()) recolour_one(k, sums[k], tally);
+        take(tally);
     }
 
 private:
+    // The first colours of some of them; returns how many rest.
+    u64 begin_part(const passes::GivenNumbers& given, bool sizes, bool signs, const ConicNumbers& conic, u64 first, u64 last) {
+        const bool has_costs = given.cost.first != nullptr;
+        struct Seen {
+            double low = NAN, high = 0, cost = 0, mass = 0, scale = 0, key = 0, word = 0;
+            u64 kind = 0;
+            u8 state = 0;
+        };
+        u64 n_at_rest = 0;
+        int log_places = 4;
+        while (log_places < most_places_seen && (last - first) >> (log_places + 4)) ++log_places;
+        Array<Seen> seen(u64(1) << log_places, Seen());
+        for (u64 k = first; k < last; ++k) {
+            const double low = given.low[k], high = given.high[k], cost = has_costs ? given.cost[k] : 0.0;
+            const double mass = masses_ ? masses_[k] : 1.0;
+            const bool is_conic = k >= first_conic_;
+            const u64 kind = is_conic ? conic.kinds[k - first_conic_] + 1 : 0;
+            const u64 word = (bits_of(low) ^ bits_of(high) * 3 ^ bits_of(mass) * 5 ^ kind * 7) + bits_of(cost);
+            Seen& here = seen[spread(word ^ word >> 32) >> (64 - log_places)];
+            if (here.low != low || here.high != high || here.cost != cost || here.mass != mass || here.kind != kind) {
+                const OwnNumbersOfOne own{low, high, cost, mass, given.low_image[k], given.high_image[k],
+                                          has_costs ? given.cost_image[k] : 0};
+                const OwnScale scale = is_conic ? own_scale(own, conic.sizes, conic.has_open_sign[k - first_conic_] != 0)
+                                                : own_scale(own, sizes, signs);
+                const double signed_size = scale.is_negative ? -scale.size : scale.size, inverse = 1.0 / signed_size;
+                const double key = initial_key(own, signed_size, inverse, has_costs) + 0.4142135623730951 * scale.state +
+                                   (is_conic ? key_of_kind(kind) : 0.0);
+                here = {low, high, cost, mass, are_variables_ ? signed_size : inverse, key, 0, kind, scale.state};
+                here.word = here.state & rests ? 0.0 : number_of(key) * here.scale;
+                if (!are_variables_) here.word *= mass;
+            }
+            scales_[k] = here.scale;  // w of variables, 1/v of rows
+            states_[k] = here.state;
+            keys[k] = here.key;
+            squares_[k] = of_rounding;
+            n_at_rest += here.state & rests;
+            words[k] = with_error(here.word, of_rounding);
+        }
+        return n_at_rest;
+    }
+
     double scale_of_sum(u64 k) const { return are_variables_ && masses_ ? scales_[k] / masses_[k] : scales_[k]; }
 
     // What recolour_one does where none rests, with few loads, since these are what it costs.
     template <bool divides_by_masses, bool multiplies_by_masses>
-    void recolour_awake(u64 first, u64 last, const SumOfTerms* sums) {
+    void recolour_awake(u64 first, u64 last, const SumOfTerms* sums, RoundTally& tally) {
         double *key = keys.data(), *squares = squares_.data();
         FloatWord* word = words.data();
         const double *scale = scales_.data(), *mass = masses_, unit = unit_;
         u64 n_empty = 0, n_unclear = 0;
-        double largest = largest_square;
+        double largest = tally.largest_square;
         const double largest_clear = largest_clear_, part_that_stays = have_rested_ ? 1.0 : 0.5;
         const u64 first_conic = first_conic_;
         for (u64 k = first; k < last; ++k) {
@@ -300,9 +341,9 @@ private:
             n_unclear += !(square <= largest_clear);
             word[k] = with_error(multiplies_by_masses ? own * mass[k] : own, square);
         }
-        n_without_terms += n_empty;
-        n_vague += n_unclear;
-        largest_square = largest;
+        tally.n_without_terms += n_empty;
+        tally.n_vague += n_unclear;
+        tally.largest_square = largest;
     }
 
     // As steep as 1 at 0, where cancellation leaves sums without a digit, and flatter where they are large.
@@ -349,7 +390,6 @@ private:
         if (!(state & has_open_size)) scale = state & has_open_sign && total < 0 ? -scale : scale;
         else scale = state & has_open_sign ? mass / total : std::copysign(mass / total, scale);
         state = 0;
-        --n_resting;
     }
 
     Array<double> squares_, scales_;

@@ -27,6 +27,7 @@ struct ApartQuestion {
     bool sizes = true, signs = true, scales_rows = true, has_masses = false;
     double may_stay = 0;  // the share of variables and of rows that need not be apart; 0 asks for a proof of all
     ConicNumbers conic = ConicNumbers();  // then A is by rows, and a column for each cone comes last
+    u32 n_threads = 1;                    // the most that may be used; nothing depends on it but the time
 };
 
 // About how many kinds of variables and of rows there are, when rounds ended; all, where each is alone, and none where
@@ -52,9 +53,10 @@ public:
         FloatKinds kinds{false, 1, 1};
         if (n < 2 || problem_.n_rows == 0) return kinds;
         if (question_.has_masses) find_masses_in_floats();
-        variables_.begin(given_, question_.sizes, question_.signs, masses_.size() ? masses_.data() : nullptr);
+        variables_.begin(given_, question_.sizes, question_.signs, masses_.size() ? masses_.data() : nullptr,
+                         ConicNumbers(), question_.n_threads);
         rows_.begin(given_rows_, question_.scales_rows, question_.signs, row_masses_.size() ? row_masses_.data() : nullptr,
-                    question_.conic);
+                    question_.conic, question_.n_threads);
         recolour_rows();
         if (rows_tell_all_apart()) return {true, n, rows_.size()};
         u64 n_left_before = n;  // when some went on by themselves
@@ -191,17 +193,20 @@ private:
     void recolour_by_sums(FloatColours& colours, const Left& left) {
         colours.choose_unit([&](u64 k) { return sums_[k]; });
         if (left.is_known) colours.recolour_some(left.those, sums_.data());
-        else colours.recolour(0, colours.size(), sums_.data());
+        else colours.recolour(sums_.data(), question_.n_threads);
     }
 
     void recolour_variables() {
         if (problem_.A_is_by_rows) scatter(rows_.words.data());
         else if (!problem_.has_P()) return gather_and_recolour(variables_, left_, rows_.words.data());
-        for (u64 j = 0; problem_.has_P() && j < variables_.size(); ++j) {  // by colours of all as they were
-            if (!problem_.A_is_by_rows) sums_[j] = SumOfTerms();
-            add_major(problem_.P, u32(j), variables_.words.data(), sums_[j]);
-            if (!problem_.A_is_by_rows) add_major(problem_.A, u32(j), rows_.words.data(), sums_[j]);
-        }
+        if (problem_.has_P())
+            over_majors(problem_.P, threads_for(problem_.P.n_entries(), question_.n_threads), [&](u32 first, u32 last) {
+                for (u32 j = first; j < last; ++j) {  // by colours of all as they were
+                    if (!problem_.A_is_by_rows) sums_[j] = SumOfTerms();
+                    add_major(problem_.P, j, variables_.words.data(), sums_[j]);
+                    if (!problem_.A_is_by_rows) add_major(problem_.A, j, rows_.words.data(), sums_[j]);
+                }
+            });
         recolour_by_sums(variables_, left_);
     }
 
@@ -219,29 +224,39 @@ private:
     }
 
     void gather_and_recolour(FloatColours& colours, const Left& left, const FloatWord* words) {
-        constexpr u32 block = 256;
-        SumOfTerms sums[block];
         colours.choose_unit([&](u64 major) {
             SumOfTerms sum;
             add_major(problem_.A, u32(major), words, sum);
             return sum;
         });
+        colours.begin_round();
+        const u32 n_parts = left.is_known ? 1 : threads_for(problem_.A.n_entries(), question_.n_threads);
+        std::vector<RoundTally> tallies(n_parts);
         if (left.is_known) {
-            colours.begin_round();
             for (const u32 major : left.those) {
                 SumOfTerms sum;
                 add_major(problem_.A, major, words, sum);
-                colours.recolour_one(major, sum);
+                colours.recolour_one(major, sum, tallies[0]);
             }
-            return;
+        } else {
+            in_parallel(n_parts, [&](u32 k) {
+                gather_part(colours, words, first_major_of(problem_.A, k, n_parts), first_major_of(problem_.A, k + 1, n_parts),
+                            tallies[k]);
+            });
         }
-        for (u32 first = 0; first < problem_.A.n_major; first += block) {
-            const u32 last = std::min(first + block, problem_.A.n_major);
+        for (const RoundTally& tally : tallies) colours.take(tally);
+    }
+
+    void gather_part(FloatColours& colours, const FloatWord* words, u32 first_major, u32 last_major, RoundTally& tally) const {
+        constexpr u32 block = 256;
+        SumOfTerms sums[block];
+        for (u32 first = first_major; first < last_major; first += block) {
+            const u32 last = std::min(first + block, last_major);
             for (u32 major = first; major < last; ++major) {
                 sums[major - first] = SumOfTerms();
                 add_major(problem_.A, major, words, sums[major - first]);
             }
-            colours.recolour(first, last, sums);
+            colours.recolour_part(first, last, sums, tally);
         }
     }
 
@@ -376,7 +391,7 @@ private:
             for (const Entry& entry : entries) sums[entry.place].add(entry.value, rows.words[entry.row]);
             for (u32 place = 0; problem_.has_P() && place < left.size(); ++place)
                 add_major(problem_.P, left[place], variables_.words.data(), sums[place]);
-            variables.recolour(0, left.size(), sums.data());
+            variables.recolour(sums.data());
             if (variables.are_lost()) return false;
             const Array<u32> together = those_that_agree_among_all(variables);
             if (together.empty()) return true;

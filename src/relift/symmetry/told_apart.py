@@ -23,6 +23,7 @@ from relift.settings import LiftSettings
 from relift.symmetry import finite_field as field
 from relift.symmetry.colour_refinement import core_arrays, index_type_of
 from relift.symmetry.exact_vectors import VectorImages
+from relift.threads import threads_for
 
 if field.CORE_IS_COMPILED:
     from relift import _core
@@ -91,12 +92,12 @@ def kinds_in_floats(
         return None
     P, A = program.P, program.A
     P = None if P is None or P.nnz == 0 else P
-    index_type = index_type_of(A, P)
+    index_type, n_entries = index_type_of(A, P), A.nnz + (0 if P is None else P.nnz)
     kinds = FloatKinds(*_core.kinds_in_floats(
         None if P is None else core_arrays(P, index_type), core_arrays(A, index_type), A.format == "csr",
         program.n_variables, program.n_rows,
         (program.lb, program.ub, program.q, vectors.lb, vectors.ub, vectors.q),
         (program.l, program.u, None, vectors.l, vectors.u, None),
-        settings.sizes, settings.signs, settings.scale_rows, masses, may_stay, conic,
+        settings.sizes, settings.signs, settings.scale_rows, masses, may_stay, threads_for(n_entries), conic,
     ))  # fmt: skip
     return kinds if kinds.variables else None
