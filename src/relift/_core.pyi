@@ -80,6 +80,7 @@ def kinds_in_floats(
     scales_rows: bool,
     has_masses: bool,
     may_stay: float,
+    n_threads: int,
     conic: tuple[NDArray[np.int64], _Words, NDArray[np.uint8]] | None = None,
     /,
 ) -> tuple[bool, int, int]: ...
