@@ -18,6 +18,9 @@ from relift.solvers.highs_ import HighsBackend
 from relift.solvers.highs_race import LEAST_ENTRIES, Other
 from relift.solvers.short_factors import by_clarabel, clarabel_beside, head_start
 
+PATIENCE = 20.0
+"""Seconds after which simplex begins in any case."""
+
 pytestmark = pytest.mark.skipif(not predicted_fill.CORE_IS_COMPILED, reason="the compiled core is not built")
 
 
@@ -67,8 +70,8 @@ def test_clarabel_answers_where_it_has_an_optimal_point() -> None:
 
 
 @pytest.fixture
-def slow_simplex(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Interior point begins at once, and simplex only when it is over."""
+def clarabel_is_over(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Interior point begins at once, and simplex only when it is over, which is told."""
     over = threading.Event()
 
     def after_that(program: Program) -> Other:
@@ -83,19 +86,20 @@ def slow_simplex(monkeypatch: pytest.MonkeyPatch) -> None:
     run = highs_.run
 
     def wait(highs: Any) -> str:
-        assert over.wait(60)
+        over.wait(PATIENCE)
         return run(highs)
 
     monkeypatch.setattr("relift.solvers.highs_.clarabel_beside", after_that)
     monkeypatch.setattr("relift.solvers.highs_.run", wait)
     monkeypatch.setattr("relift.solvers.highs_.head_start", lambda n_entries, together: 0.0)
+    return over
 
 
-@pytest.mark.usefixtures("slow_simplex")
-def test_its_answer_is_certified_and_has_its_name() -> None:
+def test_its_answer_is_certified_and_has_its_name(clarabel_is_over: threading.Event) -> None:
     program = inventory(2000)
     assert program.n_variables + program.n_rows + program.n_nonzeros >= LEAST_ENTRIES
     result = relift.solve(program, lift="none", reduce=False, threads=2)
+    assert clarabel_is_over.is_set()
     assert result.status == Status.OPTIMAL
     assert result.backend in {"clarabel", "highs"}  # simplex may be done before it is stopped
     assert [attempt.backend for attempt in result.attempts] == [result.backend]
@@ -119,7 +123,7 @@ def test_nobody_else_answers_where_highs_is_asked_for_by_name(
 
     def wait(highs: Any) -> str:
         if times:
-            assert begun.wait(60)
+            begun.wait(PATIENCE)
         return run(highs)
 
     monkeypatch.setattr("relift.solvers.highs_.clarabel_beside", note)
