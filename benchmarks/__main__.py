@@ -33,7 +33,9 @@ def main() -> None:
         "--families", default="", help="only families whose name contains one of these, comma-separated"
     )
     parser.add_argument("--size", type=int, help="build the families with this size instead of their own")
-    parser.add_argument("--backends", default="highs,clarabel,osqp,piqp", help="comma-separated")
+    parser.add_argument(
+        "--backends", default="auto,highs,clarabel,osqp,piqp", help="comma-separated; auto is what relift chooses"
+    )
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds for one solve")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--real", action="store_true", help="also the real programs of RELIFT_DATA that have symmetry")
@@ -42,7 +44,8 @@ def main() -> None:
 
     console = Console(width=None if Console().is_terminal else 140)
     wanted = [part.strip() for part in arguments.families.split(",") if part.strip()]
-    backends = [name for name in arguments.backends.split(",") if name in backend_names(installed=True)]
+    known = ("auto", *backend_names(installed=True))
+    backends = [name for name in arguments.backends.split(",") if name in known]
     programs: list[tuple[str, Callable[[], relift.Program]]] = [
         (f"{f.name} {size}", partial(f.build, size))
         for f in FAMILIES
@@ -60,7 +63,7 @@ def main() -> None:
         for backend in backends:
             if backend == "highs" and not program.is_linear:
                 continue  # its QP solver may not end; see `relift backends`
-            if len(program.conic) and not get_backend(backend).solves_cones:
+            if len(program.conic) and backend != "auto" and not get_backend(backend).solves_cones:
                 continue
             console.print(f"[dim]{name}, {backend} ...[/]", end="\r")
             measurements.append(measure(name, program, backend, arguments.time_limit, arguments.repeats))
@@ -87,7 +90,7 @@ def with_earlier(lines: list[dict[str, object]], path: Path, order: list[str]) -
         earlier = json.loads(path.read_text(encoding="utf-8"))["measurements"]
         lines = lines + [line for line in earlier if (line["program"], line["backend"]) not in measured]
     known = {name: position for position, name in enumerate(order)}
-    solvers = list(backend_names())
+    solvers = ["auto", *backend_names()]
     return sorted(
         (line for line in lines if line["program"] in known),
         key=lambda line: (known[str(line["program"])], solvers.index(str(line["backend"]))),

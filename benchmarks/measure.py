@@ -15,6 +15,7 @@ import relift
 from relift.program.program import Program
 from relift.result import Result
 from relift.solvers.highs_race import INTERIOR_OPTIONS
+from relift.solvers.registry import get_backend
 
 SIMPLEX, INTERIOR = "simplex", "interior point"
 
@@ -44,6 +45,8 @@ class Measurement:
     """Seconds of each direct way, the least of which are the ground ones; empty where there is one way only."""
     lifted_caller_seconds: float | None
     """CPU seconds of the thread that calls, on the lifted side: what a clock shows where other cores are free."""
+    chosen: str
+    """The backend that answered on the lifted side."""
 
     @property
     def speed_up(self) -> float | None:
@@ -58,6 +61,7 @@ class Measurement:
 def measure(name: str, program: Program, backend: str, time_limit: float, repeats: int = 3) -> Measurement:
     """The smallest time of several repeats; a side that is not certified optimal gets no time."""
     asked = WAYS if backend == "highs" and program.is_linear else {"": {}}
+    limit = time_limit if backend == "auto" or get_backend(backend).has_time_limit else None
     times: dict[str, list[float]] = {way: [] for way in asked}
     answers: dict[str, Result] = {}
     lifted_times: list[tuple[float, float]] = []
@@ -67,14 +71,14 @@ def measure(name: str, program: Program, backend: str, time_limit: float, repeat
         start, of_thread = process_time(), thread_time()
         lifting = relift.lift(program)
         lift_times.append(process_time() - start)
-        lifted = relift.solve(lifting, backend=backend, time_limit=time_limit)
+        lifted = relift.solve(lifting, backend=backend, time_limit=limit)
         lifted_times.append((process_time() - start, thread_time() - of_thread))
         for way, options in asked.items():
             if times[way] and times[way][0] >= time_limit / 10:
                 continue
             start = process_time()
             answers[way] = relift.solve(
-                program, backend=backend, time_limit=time_limit, lift="none", reduce=False, backend_options=options
+                program, backend=backend, time_limit=limit, lift="none", reduce=False, backend_options=options
             )
             times[way].append(process_time() - start)
     assert lifted is not None
@@ -88,6 +92,7 @@ def measure(name: str, program: Program, backend: str, time_limit: float, repeat
         name, backend, program.n_variables, program.n_rows, program.n_nonzeros, small.n_variables, small.n_rows,
         found[best], whole if is_answered else None, min(lift_times), str(ground.status), str(lifted.status),
         _difference(ground, lifted), found if len(found) > 1 else {}, of_caller if is_answered else None,
+        lifted.backend,
     )  # fmt: skip
 
 

@@ -62,6 +62,10 @@ void test_random_graphs() {
         CHECK(fill.is_whole);
         CHECK(fill.entries >= double(edges) && fill.entries <= 1.3 * exact + 5);
         CHECK(fill.operations >= fill.entries || fill.entries == 0);
+        const Fill bound = predicted(graph_of(neighbours), double(random() % 100));  // given up: what is left is dense
+        CHECK(bound.entries >= fill.entries && bound.entries <= double(n * (n - 1)) / 2);
+        CHECK(bound.operations >= fill.operations);
+        CHECK(!bound.is_whole || bound.entries == fill.entries);
     }
 }
 
@@ -70,7 +74,8 @@ void test_wrong_graphs() {
     graph.offsets = {0, 1, 2};
     graph.indices = {1, 0};
     CHECK(predicted(graph).entries == 1);
-    CHECK(!predicted(graph, -1).is_whole);
+    CHECK(predicted(graph, -1).is_whole);  // what is left is one node
+    CHECK(!predicted(graph_of({{1}, {0, 2}, {1, 3}, {2}}), -1).is_whole);
     for (const int32_t bad : {-1, 2, 0}) {
         graph.indices = {bad, 0};
         CHECK(throws<std::invalid_argument>([&] { predicted(graph); }));

@@ -4,8 +4,8 @@
 
     solve ─▶ expand ─▶ certify
 
-The default backend first (before it OSQP, where :mod:`relift.solvers.first_order_choice` says so); then the same one in
-other units (:mod:`relift.solvers.rescaling`) and with harder settings; then others
+The default backend first (before it PIQP or OSQP, where :mod:`relift.solvers.quadratic_choice` says so); then the same
+one in other units (:mod:`relift.solvers.rescaling`) and with harder settings; then others
 (:data:`relift.solvers.registry.ORDER`). The status of the answer is ours: what the certificate proves, not
 what a backend says. Whatever goes wrong in a backend is a failure of that backend (:mod:`relift.solvers.answers`), and
 the next one is asked.
@@ -37,8 +37,8 @@ from relift.solvers.answers import ask, words_of
 from relift.solvers.backend import Backend
 from relift.solvers.crossover import vertex_solution
 from relift.solvers.feasibility import find_recession_direction, point_along, points_or_proofs
-from relift.solvers.first_order_choice import first_order_iterations
 from relift.solvers.kept import KEPT
+from relift.solvers.quadratic_choice import first_tries
 from relift.solvers.registry import backends_to_try, get_backend
 from relift.solvers.rescaling import Rescaled, rescaled
 from relift.stages import Clock, Stage, run_stages, stage
@@ -105,6 +105,9 @@ class AnswerWork:
         Solver objects of earlier solves, if one may be used.
     start_point
         A point of the original program to start from.
+    is_first_try
+        Whether it is asked in the hope that it is quicker than the default backend, to which a claim without a proof is
+        left then.
     """
 
     run: CertifiedSolve
@@ -113,6 +116,7 @@ class AnswerWork:
     units: Rescaled | None = None
     kept: KeptSolvers | None = None
     start_point: Solution | None = None
+    is_first_try: bool = False
     answer: Solution = _NO_ANSWER
     certificate: Certificate = _NO_CERTIFICATE
     said: Status = Status.FAILURE
@@ -124,7 +128,7 @@ class AnswerWork:
         """What happened, for the record."""
         residual = self.certificate.ray_residual if self.said in _CLAIMS else self.certificate.worst_residual
         note = self.answer.message if self.units is None else f"in other units: {self.answer.message}"
-        return Attempt(self.backend.name, self.said, self.seconds, residual, note)
+        return Attempt(self.answer.backend or self.backend.name, self.said, self.seconds, residual, note)
 
 
 def _who_solves_what(work: AnswerWork) -> str:
@@ -149,7 +153,8 @@ def solve_small(work: AnswerWork) -> None:
     program = forms[-1].program if forms else run.lifting.small
     answer = expand_through(forms, ask(work.backend, program, work.settings, point, work.kept))
     work.said, work.is_from_kept = answer.status, bool(answer.statistics.get(KEPT))
-    work.answer = run.with_proof(answer, work.settings) if work.said in _CLAIMS else answer
+    is_to_be_proved = work.said in _CLAIMS and not work.is_first_try
+    work.answer = run.with_proof(answer, work.settings) if is_to_be_proved else answer
     work.seconds = perf_counter() - start
 
 
@@ -221,7 +226,8 @@ class CertifiedSolve:
                 break
             if self.attempts and self.settings.interrupt is not None and self.settings.interrupt():
                 break
-            work.settings = _limited(work.settings, left)
+            if work.backend.has_time_limit or not work.is_first_try:
+                work.settings = _limited(work.settings, left)
             work.start_point = start_point
             run_stages(ANSWERING, work, self.clock)
             answer, certificate = work.answer, work.certificate
@@ -247,10 +253,10 @@ class CertifiedSolve:
     def _plan(self, chosen: Backend | None) -> Iterator[AnswerWork]:
         """The backend with its settings, in other units, with harder settings, then the others (only for ``"auto"``).
 
-        One that ran out of time is not asked again. Where factorisations are predicted to be expensive, OSQP is first.
+        One that ran out of time is not asked again. Before them come those that are predicted to be quicker.
         """
-        if chosen is None and (first := self._first_order()) is not None:
-            yield first
+        if chosen is None:
+            yield from self._first_tries()
         backends: Iterable[Backend] = [chosen] if chosen is not None else backends_to_try(self.lifting.small)
         if self.settings.time_limit is not None:  # it is shared, so that it matters how many there are
             backends = list(backends)
@@ -274,20 +280,33 @@ class CertifiedSolve:
                 if self.attempts[-1].status == Status.TIME_LIMIT:
                     break
 
-    def _first_order(self) -> AnswerWork | None:
-        """OSQP with a limit on its iterations, if that promises to be quicker than the default backend.
+    def _first_tries(self) -> Iterator[AnswerWork]:
+        """Solvers with a limit on their iterations that promise to be quicker than the default backend.
 
         Options and limits of the user are meant for the default one.
         """
         if self.settings.options or self.settings.iteration_limit is not None:
-            return None
-        iterations = first_order_iterations(self.lifting.small)
-        if iterations is None:
-            return None
-        left = self._time_left()
-        limit = None if left is None else 0.5 * left
-        settings = replace(self.settings, options={"max_iter": iterations}, time_limit=limit)
-        return AnswerWork(self, get_backend("osqp"), settings, kept=self.lifting.solvers)
+            return
+        for first in first_tries(self.lifting.small):
+            backend, left = get_backend(first.backend), self._time_left()
+            if backend.has_time_limit:
+                limit = None if left is None else 0.5 * left
+            elif self._may_not_be_stopped(first.seconds):
+                limit = None
+            else:
+                continue
+            settings = replace(self.settings, options={"max_iter": first.iterations}, time_limit=limit)
+            work = AnswerWork(self, backend, settings, kept=self.lifting.solvers, is_first_try=True)
+            yield work
+            harder = backend.harder(settings, 1)
+            if harder is not None and work.said is Status.OPTIMAL and work.certificate.worst_residual <= CEILING:
+                yield AnswerWork(self, backend, harder, is_first_try=True)
+
+    def _may_not_be_stopped(self, seconds: float) -> bool:
+        """Whether a solver that cannot be stopped may run so long; not where one that can be kept is wanted."""
+        left, limit = self._time_left(), self.settings.time_limit
+        is_soon = left is None or limit is None or (seconds <= 0.5 * limit and seconds <= left)
+        return is_soon and self.settings.interrupt is None and not self.lifting.solvers.is_wanted
 
     def _ways(self, backend: Backend, settings: SolverSettings) -> Iterator[AnswerWork]:
         """How one backend is asked: as it is, for more digits, in the program's own units, with harder settings."""

@@ -263,7 +263,15 @@ SOLVERS = _of(
         "(curvature > 0)",
         "tests/solvers/test_idle_bounds.py",
     ),
-    ("first_order_choice.py", "LEAST_FILL = 2.0", "LEAST_FILL = 0.5", "tests/solvers/test_first_order_choice.py"),
+    ("short_factors.py", "LONGEST = 50.0", "LONGEST = 500.0", "tests/solvers/test_short_factors.py"),
+    ("registry.py", "backend.may_ask_others = True", "pass", "tests/solvers/test_short_factors.py"),
+    ("quadratic_choice.py", "LONGEST = 220.0", "LONGEST = 420.0", "tests/solvers/test_quadratic_choice.py"),
+    (
+        "quadratic_choice.py",
+        "return bool(has_bound or np.any(program.l != program.u))",
+        "return True",
+        "tests/solvers/test_quadratic_choice.py",
+    ),
     (
         "kept.py",
         "> max(FEW_ITERATIONS, 2 * self.iterations)",
@@ -279,6 +287,12 @@ SOLVERS = _of(
 )
 OTHERS = _of(
     "src/relift",
+    (
+        "certified_solve.py",
+        "is_to_be_proved = work.said in _CLAIMS and not work.is_first_try",
+        "is_to_be_proved = work.said in _CLAIMS",
+        "tests/solvers/test_quadratic_choice.py",
+    ),
     (
         "certified_solve.py",
         "DUST_OF_DIRECTIONS = 1e-6",

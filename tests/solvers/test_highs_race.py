@@ -12,9 +12,18 @@ import pytest
 
 from relift import Program, Status, solve
 from relift.errors import BackendError
+from relift.program.solution import Solution
 from relift.settings import SolverSettings
 from relift.solvers.highs_ import HighsBackend, load, run
-from relift.solvers.highs_race import LEAST_ENTRIES, SLICE, head_start, may_run_both, run_both, works_together
+from relift.solvers.highs_race import (
+    LEAST_ENTRIES,
+    SLICE,
+    Other,
+    head_start,
+    may_run_both,
+    run_both,
+    works_together,
+)
 
 PATIENCE = 60.0
 """Seconds after which a test that waits for the other method has failed."""
@@ -137,6 +146,55 @@ def test_where_interior_point_fails_simplex_goes_on(failure: str) -> None:
 
     _, status, is_simplex = run_both(make, simplex_is_last, SolverSettings(), head_start=0.0)
     assert (status, is_simplex) == ("kOptimal", True)
+
+
+@pytest.mark.parametrize("has_answer", [True, False])
+def test_another_solver_takes_the_place_of_interior_point_if_it_has_an_answer(has_answer: bool) -> None:
+    made: list[Runner] = []
+    answer = Solution(Status.OPTIMAL, backend="another")
+
+    def make(settings: SolverSettings) -> Any:
+        made.append(Runner(settings, "kOptimal" if "solver" in settings.options else None))
+        return made[-1]
+
+    def other(settings: SolverSettings) -> Solution | None:
+        assert settings.interrupt is not None
+        assert not settings.interrupt()
+        assert settings.time_limit is not None
+        assert 0 < settings.time_limit <= PATIENCE
+        return answer if has_answer else None
+
+    given = SolverSettings(time_limit=PATIENCE)
+    beside = Other(head_start=lambda: 0.0, solve=other)
+    found, status, is_simplex = run_both(make, run_runner, given, head_start=0.0, other=beside)
+    assert (status, is_simplex) == ("kOptimal", False)
+    assert found is (answer if has_answer else made[1])
+    assert len(made) == (1 if has_answer else 2)
+    assert made[0].was_stopped
+
+
+def test_another_solver_waits_for_its_own_head_start_or_is_not_asked() -> None:
+    def never(settings: SolverSettings) -> Solution:
+        raise AssertionError("it was asked")
+
+    def make(settings: SolverSettings) -> Any:
+        return Runner(settings, "kOptimal")
+
+    counted = threading.Event()
+
+    def long() -> float:
+        counted.set()
+        return PATIENCE
+
+    def when_counted(highs: Any) -> str:
+        assert counted.wait(PATIENCE)
+        return str(highs.run())
+
+    before = threading.active_count()
+    for seconds, runs in ((long, when_counted), (lambda: None, run_runner)):
+        beside = Other(head_start=seconds, solve=never)
+        assert run_both(make, runs, SolverSettings(), head_start=0.0, other=beside)[1] == "kOptimal"
+    assert threading.active_count() == before
 
 
 def test_a_second_solver_that_cannot_be_made_leaves_simplex_alone() -> None:

@@ -49,6 +49,9 @@ class Backend(ABC):
     keeps_solver: bool = False
     """Whether its solver object can be kept, and updated with other numbers."""
 
+    may_ask_others: bool = False
+    """Whether another solver may take the place of one of its methods: where it was not asked for by name."""
+
     leaves_idle_bounds_out: bool = False
     """Whether it is quicker without the bounds of variables that no optimal point needs."""
 

@@ -54,10 +54,11 @@ from relift.solvers.forms import (
     unbounded,
     with_point,
 )
-from relift.solvers.highs_race import head_start, may_run_both, run_both, works_together
+from relift.solvers.highs_race import NOBODY, head_start, may_run_both, run_both, works_together
 from relift.solvers.highs_rounds import Highs, TakesBasis, TimedInterrupt, first_budget, run_in_rounds
 from relift.solvers.kept import KeptSolver, has_same_structure, with_time_left
 from relift.solvers.separate_process import StoppedError, call_apart
+from relift.solvers.short_factors import clarabel_beside
 
 if TYPE_CHECKING:
     from highspy import HighsBasisStatus
@@ -118,7 +119,9 @@ class HighsBackend(Backend):
         start = perf_counter()
         if not program.is_linear:
             return self._quadratic(program, settings, start), None
-        highs, status, is_simplex = _linear(program, settings, warm_start)
+        highs, status, is_simplex = _linear(program, settings, warm_start, self.may_ask_others)
+        if isinstance(highs, Solution):
+            return highs, None
         answer = self._answer(highs, status, program, settings, start)
         has_basis = is_simplex and status == "kOptimal"
         if not has_basis or settings.threads is not None or _NOT_KEPT & set(settings.options):
@@ -180,8 +183,13 @@ class HighsBackend(Backend):
         return dataclasses.replace(settings, options={**steps[attempt - 1], **settings.options})
 
 
-def _linear(program: Program, settings: SolverSettings, warm_start: Solution | None) -> tuple[Highs, str, bool]:
-    """Run one method or both: the object that has the answer, its status, and whether it has the basis of simplex."""
+def _linear(
+    program: Program, settings: SolverSettings, warm_start: Solution | None, may_ask_others: bool
+) -> tuple[Highs | Solution, str, bool]:
+    """Run one method or both: the object that has the answer, its status, and whether it has the basis of simplex.
+
+    In the place of the object, the answer of another solver.
+    """
 
     def load_with(other: SolverSettings) -> Highs:
         return load(program, other)
@@ -194,7 +202,9 @@ def _linear(program: Program, settings: SolverSettings, warm_start: Solution | N
     n_entries = _n_entries(program)
     if has_choice and may_run_both(settings, n_entries) and _callback_kinds() is not None:
         together = works_together(settings)
-        return run_both(load_with, run, settings, start_from, head_start(n_entries, together=together), together)
+        other = clarabel_beside(program) if may_ask_others and not settings.options else NOBODY
+        head = head_start(n_entries, together=together)
+        return run_both(load_with, run, settings, start_from, head, together, other)
     timed = None if settings.interrupt is None else TimedInterrupt(settings.interrupt)
     if timed is not None:
         settings = dataclasses.replace(settings, interrupt=timed)

@@ -15,6 +15,9 @@ Which of the two wins can differ from run to run where they are nearly as fast. 
 tolerances and pass the same certificate, but simplex returns a vertex and interior point a point inside the optimal
 face: where the optimum is not unique, the point can differ. ``backend_options={"solver": "simplex"}`` (or ``"ipm"``)
 runs one of them alone.
+
+Another solver may take the place of HiGHS's interior point method where it is predicted to be quicker
+(:mod:`~relift.solvers.short_factors`).
 """
 
 from __future__ import annotations
@@ -23,12 +26,13 @@ import threading
 import time
 from collections.abc import Callable
 from contextvars import copy_context
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from threading import Event, Thread
 from time import perf_counter, thread_time
 from typing import final
 
 from relift.errors import BackendError
+from relift.program.solution import Solution
 from relift.settings import SolverSettings
 from relift.solvers.highs_rounds import LONGEST, SECONDS_PER_ENTRY, UNDECIDED, Highs
 from relift.threads import available_cores
@@ -137,8 +141,28 @@ class _Turns:
 
 
 @final
+@dataclass(frozen=True)
+class Other:
+    """Another solver that may take the place of HiGHS's interior point method.
+
+    Parameters
+    ----------
+    head_start
+        CPU seconds that simplex has before it begins; None if it is not to be asked.
+    solve
+        Solves with an interrupt between iterations; None if it has no answer.
+    """
+
+    head_start: Callable[[], float | None]
+    solve: Callable[[SolverSettings], Solution | None]
+
+
+NOBODY = Other(head_start=lambda: None, solve=lambda settings: None)
+
+
+@final
 class _Interior:
-    """Interior point on a thread of its own."""
+    """Interior point on a thread of its own: another solver, if it has an answer, else HiGHS."""
 
     def __init__(
         self,
@@ -148,11 +172,12 @@ class _Interior:
         head_start: float,
         tell: Callable[[], None],
         turns: _Turns | None,
+        other: Other,
     ) -> None:
-        self._load, self._run, self._settings, self._turns = load, run, settings, turns
+        self._load, self._run, self._settings, self._turns, self._other = load, run, settings, turns, other
         self._head_start, self._tell, self._stop = head_start, tell, Event()
         self._seconds_of_simplex = _clock_of_this_thread()
-        self.highs: Highs | None = None
+        self.found: Highs | Solution | None = None
         self.status = ""
         self._thread = Thread(target=copy_context().run, args=(self._work,), name="relift-interior-point", daemon=True)
         self._thread.start()
@@ -172,13 +197,15 @@ class _Interior:
 
     def _work(self) -> None:
         start = perf_counter()
-        while (missing := self._head_start - self._seconds_of_simplex()) > 0:
-            if self._stop.wait(missing):
-                return
+        if not self._wait(self._head_start):
+            return
+        longer = self._other.head_start()
+        if longer is not None and not self._wait(longer):
+            return
         if self._turns is not None:
             self._turns.join(_INTERIOR)
         try:
-            self._solve(start)
+            self._solve(start, with_other=longer is not None)
         except (BackendError, MemoryError):  # simplex has the same program, and says what is wrong with it
             return
         finally:
@@ -187,17 +214,31 @@ class _Interior:
             if self._turns is not None:
                 self._turns.leave(_INTERIOR)
 
-    def _solve(self, start: float) -> None:
-        settings = self._settings
+    def _wait(self, seconds: float) -> bool:
+        """Wait until simplex has had so many CPU seconds; False if it is over before."""
+        while (missing := seconds - self._seconds_of_simplex()) > 0:
+            if self._stop.wait(missing):
+                return False
+        return True
+
+    def _solve(self, start: float, *, with_other: bool) -> None:
+        is_over = _between_iterations(self._stop, self._turns, _INTERIOR)
+        if with_other and not self._stop.is_set():
+            self.found = self._other.solve(replace(self._with_time_left(start), interrupt=is_over))
+            if self.found is not None:
+                self.status = "kOptimal"
+                return
         if self._stop.is_set():
             return
-        if settings.time_limit is not None:
-            left = max(settings.time_limit - (perf_counter() - start), 1e-3)
-            settings = replace(settings, time_limit=left)
-        is_over = _between_iterations(self._stop, self._turns, _INTERIOR)
+        settings = self._with_time_left(start)
         settings = replace(settings, options={**settings.options, **INTERIOR_OPTIONS}, interrupt=is_over)
-        self.highs = self._load(settings)
-        self.status = self._run(self.highs)
+        self.found = highs = self._load(settings)
+        self.status = self._run(highs)
+
+    def _with_time_left(self, start: float) -> SolverSettings:
+        limit = self._settings.time_limit
+        left = None if limit is None else max(limit - (perf_counter() - start), 1e-3)
+        return replace(self._settings, time_limit=left)
 
 
 def _between_iterations(stop: Event, turns: _Turns | None, me: int) -> Callable[[], bool]:
@@ -229,7 +270,8 @@ def run_both(
     prepare: Callable[[Highs], None] = lambda highs: None,
     head_start: float = HEAD_START,
     together: bool = True,
-) -> tuple[Highs, str, bool]:
+    other: Other = NOBODY,
+) -> tuple[Highs | Solution, str, bool]:
     """Run simplex here and interior point on another thread until one of them has an answer.
 
     Parameters
@@ -246,12 +288,14 @@ def run_both(
         CPU seconds of simplex before interior point begins.
     together
         Whether both may work at the same time; else they take turns.
+    other
+        Who is asked before HiGHS's interior point method.
 
     Returns
     -------
     tuple
-        The object that has the answer, its status, and whether it is the one of simplex. A claim of interior point
-        that there is no solution is left to simplex, which has rays.
+        The object that has the answer, or the answer of the other solver, its status, and whether it is the object of
+        simplex. A claim of interior point that there is no solution is left to simplex, which has rays.
     """
     start, stop = perf_counter(), Event()
     if settings.threads is not None:  # these are taken: HiGHS's own would wait for work that neither method shares
@@ -259,7 +303,7 @@ def run_both(
     turns = None if together else _Turns(settings.time_limit)
     simplex = load(replace(settings, interrupt=_between_iterations(stop, turns, _SIMPLEX)))
     prepare(simplex)
-    interior = _Interior(load, run, settings, head_start, stop.set, turns)
+    interior = _Interior(load, run, settings, head_start, stop.set, turns, other)
     try:
         try:
             status = run(simplex)
@@ -276,6 +320,6 @@ def run_both(
         simplex.setOptionValue("time_limit", simplex.getRunTime() + left)
     if status != "kInterrupt" and status not in UNDECIDED:
         return simplex, status, True
-    if interior.highs is not None and interior.status == "kOptimal":
-        return interior.highs, interior.status, False
+    if interior.found is not None and interior.status == "kOptimal":
+        return interior.found, interior.status, False
     return simplex, interior.status if interior.has_decided else status, True

@@ -7,6 +7,7 @@ iterations is raised, since relift asks for more digits than OSQP's default 1e-3
 
 from __future__ import annotations
 
+import dataclasses
 from types import ModuleType
 from typing import TYPE_CHECKING, Protocol, final
 
@@ -49,6 +50,9 @@ _STATUS = {
 _LIMITS, _NO_LIMIT = ("max_iter", "time_limit"), 1e10
 """What a kept object is told anew each time, and what OSQP itself takes for no limit of time."""
 
+LEAST_TOLERANCE = 1e-9
+"""It is asked for no more digits than this."""
+
 _ENOUGH = 4000
 """So many iterations a kept object may take in any case, before a fresh one is tried."""
 
@@ -90,6 +94,13 @@ class OsqpBackend(Backend):
     def solve_form(self, program: Program, settings: SolverSettings, warm_start: Solution | None) -> Solution:
         """Solve a minimisation."""
         return self.solve_and_keep(program, settings, warm_start)[0]
+
+    def harder(self, settings: SolverSettings, attempt: int) -> SolverSettings | None:
+        """Smaller tolerances: they are absolute in part, and too large where all numbers of a program are small."""
+        if attempt > 1:
+            return None
+        tight = dict.fromkeys(("eps_abs", "eps_rel"), LEAST_TOLERANCE)
+        return dataclasses.replace(settings, options={**tight, **settings.options})
 
     def solve_and_keep(
         self, program: Program, settings: SolverSettings, warm_start: Solution | None
@@ -176,7 +187,7 @@ def _answer(osqp: ModuleType, program: Program, stacked: Stacked, found: _Result
 
 
 def _options(solver: OSQP, settings: SolverSettings) -> dict[str, object]:
-    tolerance = max(1e-9, min(1e-6, settings.tolerance * 1e-2))
+    tolerance = max(LEAST_TOLERANCE, min(1e-6, settings.tolerance * 1e-2))
     values: dict[str, object] = {
         "verbose": bool(settings.verbose),
         "eps_abs": tolerance,

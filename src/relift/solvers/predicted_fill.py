@@ -27,8 +27,8 @@ except ImportError:  # pragma: no cover - depends on the install
     CORE_IS_COMPILED = False
 
 
-EFFORT = 60.0
-"""Entries are looked at so often on average where it is worth while; more are left to the solver to find out."""
+EFFORT = 120.0
+"""Entries are looked at so often on average where it is worth while; what is left then is taken for one dense block."""
 
 
 @final
@@ -42,27 +42,32 @@ class Fill:
         Of the factor, below its diagonal.
     operations
         The sum of the squares of the lengths of its columns.
+    is_whole
+        Whether all of it was counted; otherwise the numbers are bounds, which the factor does not exceed.
     """
 
     entries: float
     operations: float
+    is_whole: bool = True
 
 
 def predicted_fill(program: Program, effort: float = EFFORT) -> Fill | None:
-    """Count the factor of the optimality conditions of a program; None if that takes too long, or nothing is compiled.
+    """Count the factor of the optimality conditions of a program, or bound it where that takes long.
+
+    None if nothing is compiled.
 
     Parameters
     ----------
     program
         A linear or quadratic program.
     effort
-        How often each entry may be looked at, on average, before it is given up.
+        How often each entry may be looked at, on average, before the rest is taken for dense.
 
     Examples
     --------
     >>> chain = Program(P=2 * np.eye(4) - np.eye(4, k=1) - np.eye(4, k=-1), q=np.zeros(4))
     >>> predicted_fill(chain)
-    Fill(entries=3.0, operations=3.0)
+    Fill(entries=3.0, operations=3.0, is_whole=True)
     """
     if not CORE_IS_COMPILED:
         return None
@@ -78,5 +83,4 @@ def predicted_fill(program: Program, effort: float = EFFORT) -> Fill | None:
     first, second = (np.concatenate([pair[side] for pair in pairs]) for side in (0, 1))
     graph = sparse.csr_array((np.ones(first.size, np.int8), (first, second)), shape=(n + m, n + m))
     most = effort * (graph.nnz + n + m)
-    entries, operations, is_whole = core.predicted_fill(graph.indptr, graph.indices.astype(np.int32), most)
-    return Fill(entries, operations) if is_whole else None
+    return Fill(*core.predicted_fill(graph.indptr, graph.indices.astype(np.int32), most))

@@ -193,6 +193,7 @@ def backends_to_try(program: Program) -> Iterator[Backend]:
     for name in ORDER[kind]:
         if _LINES[name].is_installed:
             backend = get_backend(name)
+            backend.may_ask_others = True
             if backend.solves_quadratic_rows or not len(program.quadratic):
                 yield backend
 

@@ -17,7 +17,14 @@ namespace relift::factor {
 struct Fill {
     double entries = 0;     // below the diagonal
     double operations = 0;  // the sum of the squares of the lengths of columns
-    bool is_whole = true;   // false if it was given up; the numbers are then those of what was done
+    bool is_whole = true;   // false if it was given up; the numbers are then bounds, with what was left as one clique
+
+    void add_clique(double nodes) {
+        for (double length = nodes - 1; length > 0; --length) {
+            entries += length;
+            operations += length * length;
+        }
+    }
 };
 
 class MinimumDegree {
@@ -55,15 +62,9 @@ public:
                 fill.entries += length;
                 fill.operations += length * length;
             }
-            if (work_ > most_work) {
-                fill.is_whole = false;
-                return fill;
-            }
-            if (reach == left) {  // what is left is one clique
-                for (double length = double(left) - 1; length > 0; --length) {
-                    fill.entries += length;
-                    fill.operations += length * length;
-                }
+            if (reach == left || work_ > most_work) {  // what is left is one clique, or no more than that
+                fill.is_whole = reach == left;
+                fill.add_clique(double(left));
                 return fill;
             }
             least = update(pivot, left, reach, least);
