@@ -6,6 +6,7 @@
 namespace relift {
 
 constexpr u32 most_steps_of_masses = 32;
+constexpr u32 first_listed_step = 6;  // from here on who may be offered something is listed: before, that costs more
 
 // Positive numbers of some of many things, floats and, where they are wanted, exact; 0 where not known.
 struct Known {
@@ -49,35 +50,52 @@ template <class Offer>
 class Offers {
 public:
     explicit Offers(u64 size) : size_(size) {}
-    void take(u64 to, double value, u32 from, u64 through, bool least) {
-        best_[to].take(value, from, through, least);
+    // Before the first of a step; `lists` where few are made.
+    void begin(bool lists = false) {
+        if (best_.empty()) best_.resize(size_, Offer());
+        lists_ = lists;
+    }
+    void take(u32 to, double value, u32 from, u64 through, bool least) {
+        Offer& best = best_[to];
+        if (lists_ && !best.is_there()) those_.push_back(to);
+        best.take(value, from, through, least);
         are_there_ = true;
     }
     // All that was offered to one, which is offered nothing else.
-    void take_best(u64 to, const Offer& best) {
+    void take_best(u32 to, const Offer& best) {
         if (!best.is_there()) return;
+        if (lists_) those_.push_back(to);
         best_[to] = best;
         are_there_ = true;
     }
-    // Before the first of a step.
-    void begin() {
-        if (best_.empty()) best_.resize(size_, Offer());
-    }
-    // Calls work(to, best) for each, and forgets them.
+    // Calls work(to, best) for each, in ascending order, and forgets them.
     template <class Work>
     void collect(Work&& work) {
-        if (!are_there_) return;
-        are_there_ = false;
-        for (u64 to = 0; to < size_; ++to) {
+        if (!std::exchange(are_there_, false)) return;
+        const auto hand_over = [&](u32 to) {
             const Offer best = std::exchange(best_[to], Offer());
-            if (best.is_there()) work(u32(to), best);
+            if (best.is_there()) work(to, best);
+        };
+        if (lists_) {
+            std::sort(those_.begin(), those_.end());
+            for (const u32 to : those_) hand_over(to);
+            those_.clear();
+        } else {
+            for (u64 to = 0; to < size_; ++to) hand_over(u32(to));
         }
     }
 
 private:
     u64 size_;
-    bool are_there_ = false;
+    bool are_there_ = false, lists_ = false;
     Array<Offer> best_;  // empty until something is offered
+    Array<u32> those_;   // where they are listed
+};
+
+// Who has learnt something in a step; and whether an offer was refused, since its number leaves the range of floats.
+struct Learnt {
+    Array<u32> those;
+    bool have_refused = false;
 };
 
 inline bool is_positive_number(double value) { return value > 0 && std::isfinite(value); }
@@ -100,39 +118,46 @@ private:
     const Weights* read_;
 };
 
-// Takes offers over; returns how many have learnt something.
-inline u64 learn(Offers<Offer>& offers, const Known& of, bool divides, EntrySizes& size_of, Known& to) {
-    Array<u32> those;
+// Takes offers over.
+inline Learnt learn(Offers<Offer>& offers, const Known& of, bool divides, EntrySizes& size_of, Known& to) {
+    Learnt learnt;
     Array<u64> sizes;
     offers.collect([&](u32 k, const Offer& best) {
-        if (!is_positive_number(best.value)) return;
+        if (!is_positive_number(best.value)) {
+            learnt.have_refused = true;
+            return;
+        }
         to.floats[k] = best.value;
         to.images[k] = of.images[best.neighbour];
-        those.push_back(k);
+        learnt.those.push_back(k);
         sizes.push_back(size_of(best.entry));
     });
-    if (those.empty()) return 0;
+    if (learnt.those.empty()) return learnt;
     const Array<u64> factors = divides ? inverses(sizes.data(), u32(sizes.size())) : std::move(sizes);
-    for (u64 place = 0; place < those.size(); ++place) {
-        u64& image = to.images[those[place]];
+    for (u64 place = 0; place < learnt.those.size(); ++place) {
+        u64& image = to.images[learnt.those[place]];
         image = field_multiply(image, factors[place]);
     }
-    return those.size();
+    return learnt;
 }
 
-inline u64 learn(Offers<FloatOffer>& offers, const Known&, bool, EntrySizes&, Known& to) {
-    u64 n_learnt = 0;
+inline Learnt learn(Offers<FloatOffer>& offers, const Known&, bool, EntrySizes&, Known& to) {
+    Learnt learnt;
     offers.collect([&](u32 k, const FloatOffer& best) {
-        if (!is_positive_number(best.value)) return;
-        to.floats[k] = best.value;
-        ++n_learnt;
+        if (is_positive_number(best.value)) {
+            to.floats[k] = best.value;
+            learnt.those.push_back(k);
+        } else {
+            learnt.have_refused = true;
+        }
     });
-    return n_learnt;
+    return learnt;
 }
 
 // Sizes, or prices, which spread over the matrix, step by step, until nothing new is learnt. What is divided by entries
 // is worth taking where it is least, and what is multiplied where it is largest. Who knows a number offers it once: all
-// neighbours that knew none have one then.
+// neighbours that knew none have one then, unless they refused it. So a wave through a long chain costs as much as a few
+// passes.
 template <class Index, class Offer>
 class HandOn {
 public:
@@ -144,33 +169,32 @@ public:
           minors_(problem.A_is_by_rows ? Side(variables, !is_price, nullptr) : Side(rows, is_price, without)) {}
 
     void run() {
-        Array<u32> new_majors, open_majors;
-        for (u32 major = 0; major < matrix_.n_major; ++major) {
-            if (majors_.known.floats[major] != 0) new_majors.push_back(major);
-            else if (majors_.is_open(major)) open_majors.push_back(major);
-        }
-        u64 n_open_minors = 0, n_new_minors = 0;
-        for (u64 minor = 0; minor < minors_.known.floats.size(); ++minor) {
-            n_open_minors += minors_.is_open(minor);
-            n_new_minors += minors_.known.floats[minor] != 0;
-        }
+        for (u32 major = 0; major < matrix_.n_major; ++major)
+            if (majors_.is_open(major)) open_majors_.push_back(major);
+        u64 n_open_minors = 0;
+        for (u64 minor = 0; minor < matrix_.n_minor; ++minor) n_open_minors += minors_.is_open(minor);
+        Array<u32> new_majors = those_known(majors_), new_minors = those_known(minors_);
         for (u32 step = 0; step < most_steps_of_masses; ++step) {
+            const bool lists = step >= first_listed_step;
             if (n_open_minors > 0 && !new_majors.empty()) {
-                minors_.offers.begin();
+                minors_.offers.begin(lists);
                 for (const u32 major : new_majors) offer_to_minors(major);
             }
-            if (n_new_minors > 0 && !open_majors.empty()) {
-                majors_.offers.begin();
-                for (const u32 major : open_majors) take_from_minors(major);
+            if (!open_majors_.empty() && !new_minors.empty()) {
+                majors_.offers.begin(lists);
+                if (lists) list_neighbours(new_minors);
+                for (const u32 major : lists ? neighbours_ : open_majors_) take_from_minors(major);
             }
-            const u64 n_new_majors = learn(majors_.offers, minors_.known, majors_.divides, size_of_, majors_.known);
-            n_new_minors = learn(minors_.offers, majors_.known, minors_.divides, size_of_, minors_.known);
-            n_open_minors -= n_new_minors;
-            if (n_new_majors + n_new_minors == 0) return;
-            const auto is_open = [this](u32 major) { return majors_.known.floats[major] == 0; };
-            const auto middle = std::stable_partition(open_majors.begin(), open_majors.end(), is_open);
-            new_majors.assign(middle, open_majors.end());
-            open_majors.erase(middle, open_majors.end());
+            Learnt of_majors = learn(majors_.offers, minors_.known, majors_.divides, size_of_, majors_.known);
+            Learnt of_minors = learn(minors_.offers, majors_.known, minors_.divides, size_of_, minors_.known);
+            if (of_majors.those.empty() && of_minors.those.empty()) return;
+            n_open_minors -= of_minors.those.size();
+            const auto is_known = [this](u32 major) { return majors_.known.floats[major] != 0; };
+            open_majors_.erase(std::remove_if(open_majors_.begin(), open_majors_.end(), is_known), open_majors_.end());
+            // Who refused an offer may accept another one later: then all are made again.
+            const bool have_refused = of_majors.have_refused || of_minors.have_refused;
+            new_majors = have_refused ? those_known(majors_) : std::move(of_majors.those);
+            new_minors = have_refused ? those_known(minors_) : std::move(of_minors.those);
         }
     }
 
@@ -185,6 +209,39 @@ private:
         bool is_open(u64 k) const { return known.floats[k] == 0 && (!without || without->floats[k] == 0); }
         double of(double offered, double size) const { return divides ? offered / size : offered * size; }
     };
+
+    static Array<u32> those_known(const Side& side) {
+        Array<u32> those;
+        for (u64 k = 0; k < side.known.floats.size(); ++k)
+            if (side.known.floats[k] != 0) those.push_back(u32(k));
+        return those;
+    }
+
+    // The open majors beside some minors, in ascending order.
+    void list_neighbours(const Array<u32>& minors) {
+        if (offsets_.empty()) list_open_majors();
+        neighbours_.clear();
+        for (const u32 minor : minors)
+            for (u64 at = offsets_[minor]; at < offsets_[minor + 1]; ++at)
+                if (majors_.is_open(open_majors_of_[at])) neighbours_.push_back(open_majors_of_[at]);
+        std::sort(neighbours_.begin(), neighbours_.end());
+        neighbours_.erase(std::unique(neighbours_.begin(), neighbours_.end()), neighbours_.end());
+    }
+
+    // Of each minor, the majors that are open now: later ones are among them.
+    void list_open_majors() {
+        const auto for_each_entry = [&](auto&& visit) {
+            for (const u32 major : open_majors_)
+                for (u64 e = u64(matrix_.offsets[major]), end = u64(matrix_.offsets[major + 1]); e < end; ++e)
+                    visit(u32(matrix_.indices[e]), major);
+        };
+        offsets_.assign(u64(matrix_.n_minor) + 1, 0);
+        for_each_entry([&](u32 minor, u32) { ++offsets_[minor + 1]; });
+        for (u64 minor = 0; minor < matrix_.n_minor; ++minor) offsets_[minor + 1] += offsets_[minor];
+        open_majors_of_.resize(offsets_[matrix_.n_minor]);
+        Array<u64> next(offsets_);
+        for_each_entry([&](u32 minor, u32 major) { open_majors_of_[next[minor]++] = major; });
+    }
 
     void offer_to_minors(u32 major) {
         const double here = majors_.known.floats[major];
@@ -209,6 +266,9 @@ private:
     const SparseView<Index>& matrix_;
     EntrySizes& size_of_;
     Side majors_, minors_;
+    Array<u32> open_majors_, neighbours_;
+    Array<u64> offsets_;          // of each minor, into the majors beside it; empty until they are listed
+    Array<u32> open_majors_of_;
 };
 
 // Gives variables without bounds the least that a row admits, whether its own numbers tell that or other variables: the
