@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from tests.symmetry.test_looks import random_program
 
 import relift
@@ -55,6 +56,40 @@ def test_masses_are_those_of_the_slow_twin(seed: int, n_classes: int) -> None:
     assert np.array_equal(found.row_images, slow.row_images)
     assert np.allclose(found.variables, slow.variables, rtol=1e-12, atol=0)
     assert np.allclose(found.rows, slow.rows, rtol=1e-12, atol=0)
+
+
+def long_chain(seed: int) -> Program:
+    """A grid of differences with few costs and bounds, so that sizes and prices travel far, with ties on their way."""
+    random = np.random.default_rng(seed)
+    side, width = int(random.integers(8, 60)), int(random.integers(1, 4))
+    line = sparse.eye_array(side - 1, side, k=1) - sparse.eye_array(side - 1, side)
+    A = sparse.vstack(
+        [sparse.kron(line, sparse.eye_array(width)), sparse.kron(sparse.eye_array(side), np.ones((1, width)))]
+    )
+    A = sparse.csr_array(A)
+    A.data = A.data * random.choice([[1.0], [1.0, 2.0], [0.3, 1.0, 1e150], [1e-80, 1.0, 1e80]][seed % 4], A.nnz)
+    m, n = A.shape
+    q = np.where(random.random(n) < 2 / n, random.choice([1.0, 3.0], n), 0.0)
+    q[int(random.integers(n))] = 2.0
+    u = np.where(random.random(m) < 2 / m, 7.0, np.inf)
+    ub = np.where(random.random(n) < 2 / n, random.choice([2.0, 5.0], n), np.inf)
+    ub[int(random.integers(n))] = 4.0
+    return Program(q=q, A=A.asformat("csr" if seed % 3 else "csc"), u=u, lb=0, ub=ub)
+
+
+@pytest.mark.skipif(not field.CORE_IS_COMPILED, reason="the core is not compiled: both are the slow ones")
+@settings(max_examples=150, deadline=None)
+@given(seed=st.integers(0, 2**31))
+def test_masses_that_travel_far_are_those_of_the_slow_twin(seed: int) -> None:
+    program = long_chain(seed)
+    alone = Partition.discrete(program.n_variables), Partition.discrete(program.n_rows)
+    with np.errstate(over="ignore", under="ignore"):
+        slow, found = masses_slowly(*parts(program), *alone), masses_of(*parts(program), *alone)
+    assert found is not None or np.unique(slow.variable_images).size == 1
+    if found is not None:
+        assert np.array_equal(found.variable_images, slow.variable_images)
+        assert np.array_equal(found.row_images, slow.row_images)
+        assert np.allclose(found.variables, slow.variables, rtol=1e-12, atol=0)
 
 
 def test_sizes_spread_over_rows_and_a_price_over_columns() -> None:

@@ -1,11 +1,14 @@
 // Masses of variables and rows: products of sizes and prices that their own numbers, or their neighbours, tell; the twin
 // of relift/symmetry/masses.py, which says what is meant.
 #pragma once
+#include <memory>
+
 #include "own_scales.hpp"
 
 namespace relift {
 
 constexpr u32 most_steps_of_masses = 32;
+constexpr u32 full_steps_of_masses = 6;  // then only what has learnt goes on, since to list entries costs as much as some
 
 // Positive numbers of some of many things, floats and, where they are wanted, exact; 0 where not known.
 struct Known {
@@ -25,6 +28,7 @@ struct Offer {
     u32 neighbour = 0;
     u64 entry = none;
     static constexpr u64 none = ~u64(0);
+    bool is_none() const { return entry == none; }
     void take(double other, u32 from, u64 through, bool least) {
         if (entry != none && (least ? other >= value : other <= value)) return;
         value = other;
@@ -36,6 +40,7 @@ struct Offer {
 // The same where nothing exact is asked for.
 struct FloatOffer {
     double value = NAN;
+    bool is_none() const { return std::isnan(value); }
     void take(double other, u32, u64, bool least) {
         if (!(least ? other >= value : other <= value)) value = other;
     }
@@ -59,19 +64,39 @@ private:
     const Weights* read_;
 };
 
-// Takes offers over, and clears them; returns whether there were any.
-inline bool learn(Array<Offer>& offers, const Known& of, bool divides, EntrySizes& size_of, Known& to) {
-    Array<u64> places, sizes;
-    for (u64 k = 0; k < offers.size(); ++k) {
+// How many have learnt in the last step, and which, if that is asked; whether some offers were refused, since their
+// numbers leave the range of floats.
+struct Learnt {
+    u64 number = 0;
+    Array<u32> places;
+    bool is_listed = false, have_refused = false;
+};
+
+// Calls visit(k) for some, or for all below a size where null is given.
+template <class Visit>
+void for_some(const Array<u32>* some, u64 size, Visit&& visit) {
+    if (!some)
+        for (u64 k = 0; k < size; ++k) visit(u32(k));
+    else
+        for (const u32 k : *some) visit(k);
+}
+
+// Takes offers over, of some or of all, and clears them.
+inline void learn(Array<Offer>& offers, const Known& of, bool divides, EntrySizes& size_of, Known& to, Learnt& learnt,
+                  const Array<u32>* some = nullptr) {
+    Array<u32> places;
+    Array<u64> sizes;
+    for_some(some, offers.size(), [&](u32 k) {
         Offer& offer = offers[k];
-        if (offer.entry == Offer::none) continue;
+        if (offer.entry == Offer::none) return;
         if (offer.value > 0 && std::isfinite(offer.value)) {
             places.push_back(k);
             sizes.push_back(size_of(offer.entry));
+        } else {
+            offer.entry = Offer::none;
+            learnt.have_refused = true;
         }
-        else offer.entry = Offer::none;
-    }
-    if (places.empty()) return false;
+    });
     const Array<u64> factors = divides ? inverses(sizes.data(), u32(sizes.size())) : std::move(sizes);
     for (u64 k = 0; k < places.size(); ++k) {
         Offer& offer = offers[places[k]];
@@ -79,18 +104,24 @@ inline bool learn(Array<Offer>& offers, const Known& of, bool divides, EntrySize
         to.images[places[k]] = field_multiply(of.images[offer.neighbour], factors[k]);
         offer.entry = Offer::none;
     }
-    return true;
+    learnt.number = places.size();
+    learnt.places.swap(places);
 }
 
-inline bool learn(Array<FloatOffer>& offers, const Known&, bool, EntrySizes&, Known& to) {
-    bool has_learnt = false;
-    for (u64 k = 0; k < offers.size(); ++k) {
+inline void learn(Array<FloatOffer>& offers, const Known&, bool, EntrySizes&, Known& to, Learnt& learnt,
+                  const Array<u32>* some = nullptr) {
+    learnt.places.clear();
+    learnt.number = 0;
+    for_some(some, offers.size(), [&](u32 k) {
         const double value = std::exchange(offers[k].value, NAN);
-        if (!(value > 0 && std::isfinite(value))) continue;
-        to.floats[k] = value;
-        has_learnt = true;
-    }
-    return has_learnt;
+        if (value > 0 && std::isfinite(value)) {
+            to.floats[k] = value;
+            ++learnt.number;
+            if (learnt.is_listed) learnt.places.push_back(k);
+        } else if (!std::isnan(value)) {
+            learnt.have_refused = true;
+        }
+    });
 }
 
 // What variables and rows are offered in one step; nothing between steps.
@@ -125,6 +156,84 @@ void offer(const SparseView<Index>& matrix, const Known& majors, const Known& mi
     }
 }
 
+// The same for what has learnt in the step before alone, since all others have made their offers: a wave through a long
+// chain costs as much as a few steps. Each that is offered something hears all of its neighbours again, in their order.
+template <class Index, class Offer>
+class OffersOfLearnt {
+public:
+    OffersOfLearnt(const SparseView<Index>& matrix, Known& majors, Known& minors, bool to_majors_divides,
+                   const Known* left_out_majors, const Known* left_out_minors, const Array<u32>& learnt_minors)
+        : matrix_(matrix), majors_(majors), minors_(minors), to_majors_divides_(to_majors_divides),
+          left_out_majors_(left_out_majors), left_out_minors_(left_out_minors), offsets_(u64(matrix.n_minor) + 1, 0) {
+        Array<u8> may_offer(matrix.n_minor);
+        for (u32 minor = 0; minor < matrix.n_minor; ++minor)
+            may_offer[minor] = minors.floats[minor] == 0 && !is_left_out(left_out_minors, minor);
+        for (const u32 minor : learnt_minors) may_offer[minor] = 1;
+        const auto for_each = [&](auto&& visit) {
+            for (u32 major = 0; major < matrix.n_major; ++major) {
+                if (majors.floats[major] != 0 || is_left_out(left_out_majors, major)) continue;
+                for (u64 e = u64(matrix.offsets[major]), end = u64(matrix.offsets[major + 1]); e < end; ++e)
+                    if (may_offer[matrix.indices[e]] && matrix.values[e] != 0) visit(u32(matrix.indices[e]), major);
+            }
+        };
+        for_each([&](u32 minor, u32) { ++offsets_[minor + 1]; });
+        for (u64 minor = 0; minor < matrix.n_minor; ++minor) offsets_[minor + 1] += offsets_[minor];
+        open_majors_.resize(offsets_[matrix.n_minor]);
+        Array<u32> next(offsets_);
+        for_each([&](u32 minor, u32 major) { open_majors_[next[minor]++] = major; });
+    }
+
+    // Which majors and minors are offered something, in ascending order.
+    Array<u32> offered_majors, offered_minors;
+
+    void make(const Array<u32>& learnt_majors, const Array<u32>& learnt_minors, Array<Offer>& to_majors,
+              Array<Offer>& to_minors) {
+        offered_majors.clear();
+        offered_minors.clear();
+        for (const u32 minor : learnt_minors)
+            for (u32 at = offsets_[minor]; at < offsets_[minor + 1]; ++at)
+                if (majors_.floats[open_majors_[at]] == 0) offered_majors.push_back(open_majors_[at]);
+        std::sort(offered_majors.begin(), offered_majors.end());
+        offered_majors.erase(std::unique(offered_majors.begin(), offered_majors.end()), offered_majors.end());
+        for (const u32 major : offered_majors) {
+            Offer best;
+            for_each_entry(major, [&](u32 minor, double size, u64 e) {
+                const double there = minors_.floats[minor];
+                if (there != 0) best.take(to_majors_divides_ ? there / size : there * size, minor, e, to_majors_divides_);
+            });
+            to_majors[major] = best;
+        }
+        for (const u32 major : learnt_majors) {
+            const double here = majors_.floats[major];
+            for_each_entry(major, [&](u32 minor, double size, u64 e) {
+                if (minors_.floats[minor] != 0) return;
+                if (to_minors[minor].is_none()) offered_minors.push_back(minor);
+                to_minors[minor].take(to_majors_divides_ ? here * size : here / size, major, e, !to_majors_divides_);
+            });
+        }
+        std::sort(offered_minors.begin(), offered_minors.end());
+        offered_minors.erase(std::unique(offered_minors.begin(), offered_minors.end()), offered_minors.end());
+    }
+
+private:
+    static bool is_left_out(const Known* left_out, u32 place) { return left_out && left_out->floats[place] != 0; }
+
+    template <class Visit>
+    void for_each_entry(u32 major, Visit&& visit) const {
+        if (is_left_out(left_out_majors_, major)) return;
+        for (u64 e = u64(matrix_.offsets[major]), end = u64(matrix_.offsets[major + 1]); e < end; ++e) {
+            const u32 minor = u32(matrix_.indices[e]);
+            if (matrix_.values[e] != 0 && !is_left_out(left_out_minors_, minor)) visit(minor, std::fabs(matrix_.values[e]), e);
+        }
+    }
+
+    const SparseView<Index>& matrix_;
+    const Known &majors_, &minors_;
+    const bool to_majors_divides_;
+    const Known *left_out_majors_, *left_out_minors_;
+    Array<u32> offsets_, open_majors_;  // of each minor: the majors that it may offer something
+};
+
 // Lets sizes, or prices, spread over the matrix until nothing new is learnt; not over rows that are known in `without`.
 template <class Index, class Offer>
 void hand_on(const Problem<Index>& problem, bool is_price, EntrySizes& size_of, Known& variables, Known& rows,
@@ -132,17 +241,32 @@ void hand_on(const Problem<Index>& problem, bool is_price, EntrySizes& size_of, 
     const auto is_open = [](const Known& known) {
         return std::any_of(known.floats.begin(), known.floats.end(), [](double value) { return value == 0; });
     };
+    const bool by_rows = problem.A_is_by_rows, to_majors_divides = by_rows == is_price;
+    Known &majors = by_rows ? rows : variables, &minors = by_rows ? variables : rows;
+    Array<Offer> &to_majors = by_rows ? offers.to_rows : offers.to_variables,
+                 &to_minors = by_rows ? offers.to_variables : offers.to_rows;
+    const Known *without_majors = by_rows ? without : nullptr, *without_minors = by_rows ? nullptr : without;
+    Learnt of_majors, of_minors;
+    std::unique_ptr<OffersOfLearnt<Index, Offer>> of_learnt;
     for (u32 step = 0; step < most_steps_of_masses; ++step) {
-        const bool variables_are_open = is_open(variables), rows_are_open = is_open(rows);
-        if (!variables_are_open && !rows_are_open) return;
-        if (problem.A_is_by_rows)
-            offer(problem.A, rows, variables, variables_are_open, is_price, without, nullptr, offers.to_rows,
-                  offers.to_variables);
-        else
-            offer(problem.A, variables, rows, rows_are_open, !is_price, nullptr, without, offers.to_variables,
-                  offers.to_rows);
-        const bool rows_learn = learn(offers.to_rows, variables, is_price, size_of, rows);
-        if (!learn(offers.to_variables, rows, !is_price, size_of, variables) && !rows_learn) return;
+        const bool has_refused = of_majors.have_refused || of_minors.have_refused;  // who did may learn from another later
+        const Array<u32> *some_majors = nullptr, *some_minors = nullptr;
+        if (step >= full_steps_of_masses && !has_refused) {
+            if (!of_learnt)
+                of_learnt = std::make_unique<OffersOfLearnt<Index, Offer>>(
+                    problem.A, majors, minors, to_majors_divides, without_majors, without_minors, of_minors.places);
+            of_learnt->make(of_majors.places, of_minors.places, to_majors, to_minors);
+            some_majors = &of_learnt->offered_majors, some_minors = &of_learnt->offered_minors;
+        } else {
+            const bool minors_are_open = is_open(minors);
+            if (!minors_are_open && !is_open(majors)) return;
+            offer(problem.A, majors, minors, minors_are_open, to_majors_divides, without_majors, without_minors, to_majors,
+                  to_minors);
+        }
+        of_majors.is_listed = of_minors.is_listed = step + 1 >= full_steps_of_masses;
+        learn(to_majors, minors, to_majors_divides, size_of, majors, of_majors, some_majors);
+        learn(to_minors, majors, !to_majors_divides, size_of, minors, of_minors, some_minors);
+        if (of_majors.number + of_minors.number == 0) return;
     }
 }
 
@@ -162,7 +286,8 @@ void hand_on_from_bounds(const Problem<Index>& problem, EntrySizes& size_of, Kno
         if (size != 0 && there != 0 && sizes.floats[column] == 0)
             offers.to_variables[column].take(there / size, row, entry, true);
     });
-    learn(offers.to_variables, row_sizes, true, size_of, far);
+    Learnt learnt;
+    learn(offers.to_variables, row_sizes, true, size_of, far, learnt);
     for (u64 j = 0; j < sizes.floats.size(); ++j) {
         if (sizes.floats[j] != 0) continue;
         const bool takes_far = far.floats[j] > 0 && (near.floats[j] == 0 || far.floats[j] < near.floats[j]);
@@ -255,7 +380,8 @@ void find_sizes_and_prices(const Problem<Index>& problem, Reading reading, const
                 offers.to_variables[k].take(std::fabs(problem.P.values[e]) * sizes.floats[j], j, e, false);
             }
         EntrySizes size_in_P(problem.P.values, reading, nullptr);
-        learn(offers.to_variables, sizes, false, size_in_P, prices);
+        Learnt learnt;
+        learn(offers.to_variables, sizes, false, size_in_P, prices, learnt);
     }
     hand_on(problem, true, size_in_A, prices, found.row_prices, offers);
 }

@@ -467,9 +467,11 @@ class _Search:
         if not self.tries_masses(candidate.found):
             return candidate
         if not self.is_alone and self.asks_again:  # else they were asked before
-            # Where floats tell much less than the exact search of equal masses did, they will of others.
+            # Where floats tell much less than the exact search with equal masses did, so they mostly do of others.
             self.floats_tell = self.kinds is None or self.are_about_as_many(self.kinds, candidate)
-            if self.floats_tell and self.masses_gain_little(candidate):
+            found = candidate.found
+            are_apart = found.variables.classes.is_discrete and found.rows.classes.is_discrete
+            if (self.floats_tell or are_apart) and self.masses_gain_little(candidate):
                 return candidate
         masses = self.masses(candidate.found)
         if masses is not None:
