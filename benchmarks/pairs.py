@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 import relift
-from benchmarks.large_programs import FAMILIES, MORE_FAMILIES
+from benchmarks.large_programs import FAMILIES, MORE_FAMILIES, TELLING_FAMILIES
 from relift.lifting.certificate import certify
 from relift.lifting.presolve import reduce
 from relift.program.program import Program
@@ -87,7 +87,7 @@ def main() -> None:
     wanted = [part.strip() for part in arguments.families.split(",") if part.strip()]
     lines = [
         measure(name, build(int(size)), arguments.repeats)
-        for name, build in {**FAMILIES, **MORE_FAMILIES}.items()
+        for name, build in {**FAMILIES, **MORE_FAMILIES, **TELLING_FAMILIES}.items()
         if not wanted or any(part in name for part in wanted)
         for size in arguments.sizes.split(",")
     ]
