@@ -1,8 +1,8 @@
 """``python -m benchmarks.pairs``: what everything around the kernel and the backend costs, in pairs of products.
 
 A pair is one ``A @ x`` and one ``A.T @ y`` (and one ``P @ x``) by SciPy: what one iteration of a first-order method
-costs at least. CPU time of one process, the smallest of several repeats; none of the families, which are those of
-:mod:`benchmarks.large_programs`, was used to tune what is measured. Rows: presolve, class check, certificate of a point
+costs at least. CPU time of one process, the smallest of several repeats, of the families of
+:mod:`benchmarks.large_programs`, which no constant was chosen by. Rows: presolve, class check, certificate of a point
 with dual values, the whole of ``relift.lift``, and the conic form for Clarabel.
 """
 
