@@ -1,4 +1,4 @@
-"""Large programs as users write them, for :mod:`benchmarks.pairs`: none was used to tune what is measured."""
+"""Large programs as users write them, for :mod:`benchmarks.pairs`: no constant was chosen by what they take."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from relift.arrays import Vector
-from relift.program.cones import SecondOrder
+from relift.program.cones import Power, SecondOrder
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 
@@ -241,6 +241,126 @@ def noisy_image(size: int) -> Program:
     return Program(q=q, A=sparse.csr_array(A), l=l, u=u, lb=np.r_[np.full(n, -np.inf), np.zeros(m + n)])
 
 
+def power_flow(size: int) -> Program:
+    """Direct-current power flow in a measured network over 24 hours of one load: flows, angles and plants."""
+    random, hours = np.random.default_rng(21), 24
+    lines = max(size // (9 * hours), 6)
+    buses = max(2 * lines // 3, 4)
+    plants = max(buses // 4, 2)
+    tail, head = random.integers(buses, size=lines), random.integers(buses, size=lines)
+    head = np.where(head == tail, (head + 1) % buses, head)
+    ends, every = np.r_[tail, head], np.tile(np.arange(lines), 2)
+    incidence = sparse.csr_array((np.repeat([1.0, -1.0], lines), (ends, every)), shape=(buses, lines))
+    place = random.integers(buses, size=plants)
+    made = sparse.csr_array((np.ones(plants), (place, np.arange(plants))), shape=(buses, plants))
+    reactance = sparse.diags_array(random.uniform(0.01, 0.2, lines).round(4))
+    A = sparse.kron(
+        sparse.eye_array(hours), sparse.block_array([[-incidence, None, made], [reactance, -incidence.T, None]])
+    )
+    load, shape = random.uniform(0, 50, buses).round(1), random.uniform(0.6, 1.0, hours).round(3)
+    l = np.concatenate([np.r_[load * part, np.zeros(lines)] for part in shape])
+    most, of_plants = random.uniform(50, 400, lines).round(), random.uniform(100, 900, plants).round(1)
+    free = np.full(buses, np.inf)
+    lb, ub = np.r_[-most, -free, np.zeros(plants)], np.r_[most, free, of_plants]
+    q = np.r_[np.zeros(lines + buses), random.uniform(10, 80, plants).round(2)]
+    return Program(q=np.tile(q, hours), A=sparse.csr_array(A), l=l, u=l, lb=np.tile(lb, hours), ub=np.tile(ub, hours))
+
+
+def storages(size: int) -> Program:
+    """Batteries of measured sizes at one price over 96 quarters of an hour, behind one connection."""
+    random, steps = np.random.default_rng(22), 96
+    count = max(size // (6 * steps), 2)
+    eye, nothing = sparse.eye_array(steps), sparse.csr_array((steps, steps))
+    own = sparse.hstack([0.95 * eye, -eye / 0.95, sparse.eye_array(steps, k=-1) - eye])
+    shared = sparse.kron(np.ones((1, count)), sparse.hstack([-eye, eye, nothing]))
+    A = sparse.csr_array(sparse.vstack([sparse.kron(sparse.eye_array(count), own), shared]))
+    energy = random.uniform(5, 50, count).round(2)
+    power, price = (energy / 4).round(3), random.normal(40, 10, steps).round(2)
+    most = np.r_[np.zeros(count * steps), np.full(steps, 0.5 * power.sum())]
+    ub = np.concatenate([np.repeat([p, p, e], steps) for p, e in zip(power, energy, strict=True)])
+    return Program(q=np.tile(np.r_[price, -price, 0 * price], count), A=A, l=-most, u=most, lb=0, ub=ub)
+
+
+def routing(size: int) -> Program:
+    """The relaxation of a tour through measured places, with the order of the places (Miller, Tucker, Zemlin)."""
+    random = np.random.default_rng(23)
+    n = max(int(np.sqrt(size / 5)), 4)
+    tail, head = np.nonzero(~np.eye(n, dtype=bool))
+    arcs, ones = np.arange(tail.size), np.ones(tail.size)
+    out, into = (sparse.csr_array((ones, (ends, arcs)), shape=(n, tail.size)) for ends in (tail, head))
+    A = sparse.block_array([[out, None], [into, None], [n * sparse.eye_array(tail.size), (out - into).T]], format="csr")
+    places = random.uniform(0, 100, (n, 2))
+    distance = np.linalg.norm(places[tail] - places[head], axis=1).round(3)
+    l, u = np.r_[np.ones(2 * n), np.full(tail.size, -np.inf)], np.r_[np.ones(2 * n), np.full(tail.size, n - 1.0)]
+    return Program(q=np.r_[distance, np.zeros(n)], A=A, l=l, u=u, lb=0, ub=np.r_[ones, np.full(n, n - 1.0)])
+
+
+def tree_flows(size: int) -> Program:
+    """Flows from the root of a random tree to demands of one unit: presolve follows chains of leaves."""
+    random = np.random.default_rng(24)
+    n = max(size // 2, 7)
+    parent = (random.random(n - 1) * np.arange(1, n)).astype(np.int64)
+    ends, arcs = np.r_[np.arange(1, n), parent], np.tile(np.arange(n - 1), 2)
+    A = sparse.csc_array((np.repeat([1.0, -1.0], n - 1), (ends, arcs)), shape=(n, n - 1))
+    need = np.r_[1.0 - n, np.ones(n - 1)]
+    return Program(q=np.ones(n - 1), A=A, l=need, u=need, lb=0, ub=10.0 * n)
+
+
+def grid_flow(size: int) -> Program:
+    """The largest flow through a grid of whole capacities, from one corner to the other."""
+    random = np.random.default_rng(25)
+    side = max(int(np.sqrt(size / 4)), 3)
+    at = np.arange(side * side).reshape(side, side)
+    tail, head = np.r_[at[:, :-1].ravel(), at[:-1].ravel()], np.r_[at[:, 1:].ravel(), at[1:].ravel()]
+    ends, arcs = np.r_[tail, head, at[-1, -1], 0], np.r_[np.tile(np.arange(tail.size), 2), tail.size, tail.size]
+    values = np.r_[np.repeat([1.0, -1.0], tail.size), 1.0, -1.0]
+    A = sparse.csc_array((values, (ends, arcs)), shape=(at.size, tail.size + 1))
+    most = np.r_[random.integers(1, 10, tail.size), np.inf]
+    return Program(q=np.r_[np.zeros(tail.size), -1.0], A=A, l=0, u=0, lb=0, ub=most)
+
+
+def random_flow(size: int) -> Program:
+    """Flows through a random network at five costs and three capacities: a few arcs are equivalent by chance."""
+    random = np.random.default_rng(26)
+    n_arcs = max(size // 2, 6)
+    nodes = max(n_arcs // 5, 4)
+    tail = random.integers(nodes, size=n_arcs)
+    head = (tail + random.integers(1, nodes, n_arcs)) % nodes
+    ends, arcs = np.r_[tail, head], np.tile(np.arange(n_arcs), 2)
+    A = sparse.csc_array((np.repeat([1.0, -1.0], n_arcs), (ends, arcs)), shape=(nodes, n_arcs))
+    need = np.zeros(nodes)
+    pairs = random.permutation(nodes)[: nodes // 20 * 2].reshape(-1, 2)
+    need[pairs[:, 0]], need[pairs[:, 1]] = 5.0, -5.0
+    cost, most = random.integers(1, 6, n_arcs).astype(float), random.choice([5.0, 10.0, 20.0], n_arcs)
+    return Program(q=cost, A=A, l=need, u=need, lb=0, ub=most)
+
+
+def predictive_control(size: int) -> Program:
+    """The same plant controlled over 30 steps from many measured states: numbers wake along the horizon."""
+    random, n_states, n_inputs, steps = np.random.default_rng(27), 6, 2, 30
+    own = (np.eye(n_states) + 0.1 * random.normal(size=(n_states, n_states))).round(3)
+    moved = random.normal(size=(n_states, n_inputs)).round(3)
+    eye, before = sparse.eye_array(steps), sparse.eye_array(steps, k=-1)
+    block = sparse.hstack([sparse.eye_array(n_states * steps) - sparse.kron(before, own), -sparse.kron(eye, moved)])
+    count = max(size // block.nnz, 2)
+    start = np.zeros((count, n_states * steps))
+    start[:, :n_states] = random.normal(size=(count, n_states)).round(3)
+    weights = np.tile(np.repeat([1.0, 0.1], [n_states * steps, n_inputs * steps]), count)
+    limit = np.tile(np.repeat([5.0, 1.0], [n_states * steps, n_inputs * steps]), count)
+    A, l = sparse.csr_array(sparse.kron(sparse.eye_array(count), block)), start.ravel()
+    return Program(sparse.diags_array(weights), np.zeros(weights.size), A, l, l, -limit, limit)
+
+
+def power_cones(size: int) -> Program:
+    """Geometric means of two under a random budget."""
+    random = np.random.default_rng(28)
+    count = max(size // 10, 3)
+    n, m = 3 * count, count // 2
+    A = sparse.random_array((m, n), density=min(14 / n, 1.0), rng=random, format="csr")
+    cones = ConicRows(-sparse.eye_array(n, format="csr"), np.zeros(n), [Power(0.5)] * count)
+    return Program(q=np.tile([1.0, 1.0, -1.0], count), A=A, u=random.uniform(1, 2, m), lb=0, conic=cones)
+
+
 FAMILIES: dict[str, Callable[[int], Program]] = {
     "time-expanded network": time_expanded,
     "copies of a power grid": grid_copies,
@@ -263,3 +383,15 @@ MORE_FAMILIES: dict[str, Callable[[int], Program]] = {
     "unit commitment": unit_commitment,
     "noisy image": noisy_image,
 }
+
+TELLING_FAMILIES: dict[str, Callable[[int], Program]] = {
+    "power flow over 24 hours": power_flow,
+    "batteries at one price": storages,
+    "routing relaxation": routing,
+    "flows through a tree": tree_flows,
+    "largest flow in a grid": grid_flow,
+    "flow at five costs": random_flow,
+    "predictive control": predictive_control,
+    "power cones": power_cones,
+}
+"""Those that tell most of ninety others: what they take is far from the aims."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import accumulate, pairwise
 
@@ -13,10 +14,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 import relift
+from relift.arrays import SparseMatrix
+from relift.lifting import substitution
 from relift.lifting.certificate import certify
 from relift.lifting.presolve import reduce, unreduced
 from relift.lifting.reduction import NO_ROW
-from relift.lifting.substitution import MAX_PASSES
+from relift.lifting.substitution import MAX_PASSES, MOST_LOOKS
 from relift.program.cones import SecondOrder
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
@@ -179,6 +182,49 @@ def test_a_chain_of_rows_that_fix_each_other_is_followed_to_its_end() -> None:
     assert certify(program, restored).worst_residual == 0.0
     assert restored.w is not None
     assert restored.w.tolist() == [0.0] * n  # the rows fix the variables, so the rows carry the duals
+
+
+@pytest.mark.parametrize("wanted", ["csr", "csc"])
+def test_a_chain_is_followed_in_the_order_that_is_quick_from_the_third_pass_on(
+    wanted: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turned: list[str] = []
+
+    def counted(turn: Callable[[SparseMatrix], SparseMatrix], name: str) -> Callable[[SparseMatrix], SparseMatrix]:
+        def call(matrix: SparseMatrix) -> SparseMatrix:
+            turned.append(name)
+            return turn(matrix)
+
+        return call
+
+    for name in ("by_rows", "by_columns"):
+        monkeypatch.setattr(substitution, name, counted(getattr(substitution, name), name))
+    n_passes = []
+    for n in (MOST_LOOKS, MAX_PASSES - 1):
+        entries = [np.ones(n), np.arange(1.0, n)]
+        A = sparse.diags_array(entries, offsets=[0, -1]).asformat(wanted)  # x[0] = 1, x[k+1] = 3 - (k + 1) x[k]
+        reduction = reduce(Program(q=np.ones(n), A=A, l=1 + 2.0 * (np.arange(n) > 0), u=1 + 2.0 * (np.arange(n) > 0)))
+        value, values = 1.0, []
+        for k in range(n):
+            values.append(value)
+            value = 3 - (k + 1) * value
+        assert reduction.values.tolist() == values
+        n_passes.append(len(reduction.fixed))
+        assert turned == ([] if n == MOST_LOOKS else ["by_rows" if wanted == "csc" else "by_columns"])
+    assert n_passes == [MOST_LOOKS, MAX_PASSES - 1]
+
+
+def test_what_a_chain_has_moved_is_taken_over_by_an_update_that_moves_the_same() -> None:
+    n = 6
+    A = sparse.vstack([sparse.diags_array([np.ones(n), -np.ones(n - 1)], offsets=[0, -1]), np.ones((1, n))])
+    A = sparse.csr_array(sparse.hstack([A, np.r_[np.zeros((n, 2)), [[1, 2]]]]))
+    bounds = np.r_[np.ones(n), 40.0]
+    first = relift.lift(Program(q=np.arange(1.0, n + 3), A=A, l=bounds, u=bounds, lb=0))
+    again = first.update(q=np.ones(n + 2))
+    assert again.reduction.program.l.tolist() == [40 - n * (n + 1) / 2]
+    assert again.reduction.images.l is first.reduction.images.l
+    other = first.update(l=bounds + np.eye(n + 1)[0], u=bounds + np.eye(n + 1)[0])
+    assert other.reduction.program.l.tolist() == [40 - n * (n + 1) / 2 - n]
 
 
 def test_a_chain_that_is_too_long_is_left_to_the_solver_and_still_right() -> None:

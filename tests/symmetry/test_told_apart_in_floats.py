@@ -18,6 +18,7 @@ from relift.settings import LiftSettings
 from relift.symmetry import finite_field, scaled_search, told_apart
 from relift.symmetry.colour_refinement import core_is_compiled
 from relift.symmetry.exact_vectors import VectorImages
+from relift.symmetry.scaled_refinement import refine_up_to_scale
 from relift.symmetry.told_apart import FloatKinds
 from relift.threads import LEAST_ENTRIES, using_threads
 
@@ -446,6 +447,68 @@ def test_floats_are_asked_about_masses_of_large_programs_where_they_could_not_te
     asked.clear()
     assert relift.lift(program).small.n_variables == program.n_variables
     assert asked == [False, True]
+
+
+def of_flows(n_arcs: int, twins: int) -> Program:
+    """Flows through a random network at few costs and capacities; some arcs stand there twice."""
+    random = np.random.default_rng(5)
+    n = n_arcs // 5
+    tail = random.integers(n, size=n_arcs)
+    head = (tail + random.integers(1, n, n_arcs)) % n
+    tail[:twins], head[:twins] = tail[twins : 2 * twins], head[twins : 2 * twins]
+    cost, most = random.integers(1, 6, n_arcs).astype(float), random.choice([5.0, 10, 20], n_arcs)
+    cost[:twins], most[:twins] = cost[twins : 2 * twins], most[twins : 2 * twins]
+    ends, arcs = np.r_[tail, head], np.tile(np.arange(n_arcs), 2)
+    A = sparse.csr_array((np.repeat([1.0, -1.0], n_arcs), (ends, arcs)), shape=(n, n_arcs))
+    need = random.integers(-3, 4, n).astype(float)
+    return Program(q=cost, A=A, l=need, u=need, lb=0, ub=most)
+
+
+@needs_core
+def test_few_equivalent_variables_do_not_make_other_searches_worth_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    program, made = of_flows(3000, 5), []
+    refine = refine_up_to_scale
+
+    def counted(*given: Any, **options: Any) -> object:
+        made.append(options["masses"] is not None)
+        return refine(*given, **options)
+
+    monkeypatch.setattr(scaled_search, "refine_up_to_scale", counted)
+    n_classes = relift.lift(program).small.n_variables
+    assert made == [False, True]
+    made.clear()
+    monkeypatch.setattr(scaled_search, "ASKING_AGAIN", 0)
+    assert n_classes <= relift.lift(program).small.n_variables <= 1.002 * n_classes
+    assert made == [False]
+    assert n_classes <= program.n_variables - 5
+
+
+@needs_core
+def test_floats_are_asked_what_centres_can_find(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(6)
+    n, m = 400, 300
+    A = sparse.csr_array(sparse.random_array((m, n), density=6 / n, rng=random))
+    A.data[:] = random.choice([-2.0, -1.0, 1.0, 2.0], A.nnz)
+    q = np.where(np.arange(n) % 2 == 0, 0.0, random.integers(1, 9, n))
+    ub = np.where(np.arange(n) % 3 == 0, 1.0, np.inf)
+    program = Program(q=q, A=A, u=random.integers(1, 4, m).astype(float), lb=0, ub=ub)
+    made = []
+    refine = refine_up_to_scale
+
+    def counted(*given: Any, **options: Any) -> object:
+        made.append(options["masses"] is not None)
+        return refine(*given, **options)
+
+    monkeypatch.setattr(scaled_search, "refine_up_to_scale", counted)
+    monkeypatch.setattr(scaled_search, "TELLING", 0)
+    monkeypatch.setattr(scaled_search, "may_be_equal_up_to_reflection", lambda *_: True)
+    without = relift.lift(program).class_of_variable
+    n_made = len(made)
+    monkeypatch.setattr(scaled_search, "ASKING_AGAIN", 0)
+    made.clear()
+    assert relift.lift(program).class_of_variable.tolist() == without.tolist()
+    assert 2 * len(made) <= n_made
+    assert n_made >= 4
 
 
 def test_nothing_is_told_without_the_core(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import final
 
 import numpy as np
 
 from relift.arrays import FieldElements, Indices, Integers, Vector
 from relift.lifting.duplicate_rows import ROUNDING
-from relift.program.index_sets import constant, constant_words, distinct
+from relift.program.index_sets import constant, constant_words, numbered_among
 from relift.program.passes import Entries
 from relift.settings import Reading
 from relift.symmetry import finite_field as exact
@@ -19,45 +18,52 @@ from relift.symmetry import finite_field as exact
 @final
 @dataclass(frozen=True, eq=False)
 class Shift:
-    """What values of variables add to the rows of a matrix.
+    """What values of variables add to the rows of a matrix, for those rows that have an entry of one of them.
 
     Parameters
     ----------
+    touched
+        These rows, ascending.
     floats, images
-        The sums, in floats and exactly.
+        The sums, in floats and exactly; read-only where all are 0.
     sizes
         The sums of the sizes of their terms.
-    touched
-        Rows that have an entry of one of these variables, ascending.
-    entries
-        The entries of these variables.
+    counts
+        How many entries that are not 0 each has.
     """
 
+    touched: Indices
     floats: Vector
     images: FieldElements
     sizes: Vector
-    touched: Indices
-    entries: Entries
+    counts: Indices
 
     @classmethod
     def of(
         cls, columns: Entries, images: FieldElements, value: Vector, value_image: FieldElements, n_rows: int
     ) -> Shift:
         """Add up some columns times their values."""
-        rows, column = columns.row, columns.column
+        touched, at = numbered_among(columns.row, n_rows)
+        size, column = touched.size, columns.column
+        counts = np.bincount(at[columns.value != 0], minlength=size)
         if not value.any() and not value_image.any():  # as most are that a program switches off: nothing to add or hold
-            nothing = constant(0.0, n_rows)
-            return cls(nothing, constant_words(0, n_rows), nothing, distinct(rows, n_rows), columns)
+            nothing = constant(0.0, size)
+            return cls(touched, nothing, constant_words(0, size), nothing, counts)
         product = columns.value * value[column]
-        floats = np.asarray(np.bincount(rows, weights=product, minlength=n_rows), np.float64)
-        sizes = np.asarray(np.bincount(rows, weights=np.abs(product), minlength=n_rows), np.float64)
+        floats = np.asarray(np.bincount(at, weights=product, minlength=size), np.float64)
+        sizes = np.asarray(np.bincount(at, weights=np.abs(product), minlength=size), np.float64)
         terms = exact.multiply(images, value_image[column])
-        return cls(floats, exact.grouped_sums(rows, terms, n_rows), sizes, distinct(rows, n_rows), columns)
+        return cls(touched, floats, exact.grouped_sums(at, terms, size), sizes, counts)
 
-    @cached_property
-    def counts(self) -> Indices:
-        """How many entries that are not 0 each row has."""
-        return np.bincount(self.entries.row[self.entries.value != 0], minlength=self.floats.size)
+
+@final
+@dataclass(frozen=True, eq=False)
+class Moved:
+    """Entries of a vector after a shift, in floats and exactly, and which of them may have cancelled."""
+
+    values: Vector
+    images: FieldElements
+    cancelled: Indices
 
 
 def settle_floats(values: Vector, images: FieldElements, moved: Integers, terms: Vector, reading: Reading) -> None:

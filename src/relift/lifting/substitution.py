@@ -8,23 +8,27 @@ infeasibility.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import final
+from typing import Literal, final
 
 import numpy as np
 
-from relift.arrays import FieldElements, Indices, SparseMatrix, Vector
+from relift.arrays import FieldElements, Flags, Indices, SparseMatrix, Vector
 from relift.lifting.cuts import Cuts
 from relift.lifting.presolve_scan import Scan
 from relift.lifting.reduction import NO_ROW, FixedVariables
-from relift.lifting.substituted_values import Shift, cancelled, settle_floats
+from relift.lifting.substituted_values import Moved, Shift, cancelled, settle_floats
 from relift.lifting.tightest_bounds import ScaledBounds, leave_no_value, tightest
-from relift.program.index_sets import constant, distinct
+from relift.program.index_sets import all_of, constant, distinct, numbered_among
+from relift.program.other_order import by_columns, by_rows
 from relift.program.passes import Entries, entries_of
 from relift.program.program import Program
 from relift.symmetry import finite_field as exact
 
 MAX_PASSES = 16
 """Chains of substitutions longer than this are left to the backend's presolve."""
+
+MOST_LOOKS = 2
+"""So often some rows of a matrix by columns, or columns of one by rows, are looked for by going through all of it."""
 
 SLACK = 1e-9
 """A row without entries whose bounds miss 0 by no more than this, relatively, is rounding of a satisfied one."""
@@ -52,6 +56,10 @@ class Substitution:
         self.shifts: list[Shift] = []
         self.counts = scan.counts
         self.left_alone = np.zeros(m, bool)
+        self.terms: dict[str, Vector] = {}  # of each matrix: sizes of what passes have added to its rows
+        self.moves: dict[str, list[Moved]] = {}  # of each vector
+        self.in_other_order: dict[str, SparseMatrix] = {}
+        self.n_looks: dict[str, int] = {}
         self.are_given = True  # all numbers but for the rounding of quotients: nothing has cancelled
 
     def change(self) -> None:
@@ -60,9 +68,7 @@ class Substitution:
             return
         self.has_changed = True
         self.source_entry = np.zeros(self.program.n_rows)
-        self.row_terms = np.zeros(self.program.n_rows)
-        self.variable_terms: Vector | None = None
-        self.conic_terms = np.zeros(self.program.conic.n_rows)
+        self.counts = self.counts.copy()
 
     def make_own(self, *names: str) -> None:
         """Make copies of vectors that are about to change; large ones cost more than what is done to them."""
@@ -73,33 +79,55 @@ class Substitution:
                 setattr(self, f"{name}_image", getattr(self, f"{name}_image").copy())
 
     def substitute(self) -> None:
-        """Take passes until nothing more is found."""
-        bounds_are_new = True
+        """Take passes until nothing more is found; after the first one only what the one before has changed is seen."""
+        rows, fixed = self.short_rows(None), self.fixed_now(None)
         for _ in range(MAX_PASSES):
-            open_rows = self.row_alive & ~self.left_alone
-            singletons = np.flatnonzero((self.counts == 1) & open_rows)
-            empty = np.flatnonzero((self.counts == 0) & open_rows)
-            fixed = self.fixed_now() if bounds_are_new else np.empty(0, np.int64)
+            counts = self.counts[rows]
+            empty, singletons = rows[counts == 0], rows[counts == 1]
             if singletons.size + empty.size + fixed.size == 0:
-                return
+                break
             self.change()
             if empty.size:
                 self.drop_empty(empty)
-            bounds_are_new = bool(singletons.size)
-            if bounds_are_new:
-                self.rows_to_bounds(singletons)
-                fixed = self.fixed_now()
-            if fixed.size:
-                self.fix(fixed)
+            if singletons.size:
+                bounded = self.rows_to_bounds(singletons)
+                fixed = self.fixed_now(bounded if self.fixed else None)
+            rows = self.short_rows(self.fix(fixed)) if fixed.size else np.empty(0, np.int64)
+            fixed = np.empty(0, np.int64)
+        self.let_go()
 
-    def fixed_now(self) -> Indices:
-        """Variables whose bounds are equal, and that were not substituted yet."""
-        is_fixed = self.lb == self.ub
-        if self.fixed:
-            is_fixed &= self.variable_alive
-        # A value put into a quadratic constraint would round its coefficients: variables there stay.
-        is_fixed[self.program.quadratic.variables] = False
-        return np.flatnonzero(is_fixed)
+    def short_rows(self, some: Indices | None) -> Indices:
+        """Rows of one entry or none that are to be substituted, of some rows, or of all."""
+        if some is None:
+            return np.flatnonzero(self.counts < 2)
+        return some[(self.counts[some] < 2) & self.row_alive[some] & ~self.left_alone[some]]
+
+    def fixed_now(self, some: Indices | None) -> Indices:
+        """Variables whose bounds are equal, of some that were not substituted yet, or of all."""
+        if some is None:
+            is_fixed = self.lb == self.ub
+            # A value put into a quadratic constraint would round its coefficients: variables there stay.
+            is_fixed[self.program.quadratic.variables] = False
+            return np.flatnonzero(is_fixed)
+        some = some[(self.lb[some] == self.ub[some]) & self.variable_alive[some]]
+        return some if len(self.program.quadratic) == 0 else np.setdiff1d(some, self.program.quadratic.variables)
+
+    def let_go(self) -> None:
+        """Take over vectors of the earlier program that were moved in the same way, and let go of what passes need."""
+        for name, moves in self.moves.items():
+            vector, image = self.moved(name, moves)
+            setattr(self, name, vector)
+            setattr(self, f"{name}_image", image)
+            self.own.discard(name)
+        self.terms.clear()
+        self.in_other_order.clear()
+
+    def moved(self, name: str, moves: list[Moved]) -> tuple[Vector, FieldElements]:
+        """One of the vectors as it is now, or that of the earlier program if the same was done to the same."""
+        after: tuple[Vector, FieldElements] = getattr(self, name), getattr(self, f"{name}_image")
+        of = self.program.conic if name == "b" else self.program
+        objects = (getattr(of, name), getattr(self.scan.images, name), *moves)
+        return self.cuts.made(f"{name} at the end", self.program.A, None, None, lambda: after, objects=objects)
 
     def drop_empty(self, rows: Indices) -> None:
         """Drop rows without entries that 0 satisfies."""
@@ -108,8 +136,8 @@ class Substitution:
         self.row_alive[rows[holds]] = False
         self.left_alone[rows[~holds]] = True
 
-    def rows_to_bounds(self, rows: Indices) -> None:
-        """Make bounds of rows that have one entry left."""
+    def rows_to_bounds(self, rows: Indices) -> Indices:
+        """Make bounds of rows that have one entry left; returns the variables that have these, ascending."""
         columns, entries, entry_images = self.remaining_entry(rows)
         bounds = ScaledBounds.of(
             self.l[rows],
@@ -119,10 +147,7 @@ class Substitution:
             entries,
             exact.inverse(entry_images),
         )
-        j = distinct(columns, self.program.n_variables)
-        position = np.empty(self.program.n_variables, np.int64)
-        position[j] = np.arange(j.size)
-        at = position[columns]
+        j, at = numbered_among(columns, self.program.n_variables)
         # Several rows may bound one variable: the tightest wins. Where they leave no value, all stay rows.
         lower = tightest(self.lb[j], self.lb_image[j], bounds.low, bounds.low_image, at, np.maximum)
         upper = tightest(self.ub[j], self.ub_image[j], bounds.high, bounds.high_image, at, np.minimum)
@@ -143,6 +168,7 @@ class Substitution:
                 self.sources_of(name)[j[won]] = rows[tight.winner[won]]
         self.source_entry[rows[keep]] = entries[keep]
         self.row_alive[rows[keep]] = False
+        return of
 
     def has_already(self, name: str, places: Indices, values: Vector, images: FieldElements) -> bool:
         """Whether these numbers stand there already, floats to the last bit."""
@@ -161,15 +187,15 @@ class Substitution:
 
     def remaining_entry(self, rows: Indices) -> tuple[Indices, Vector, FieldElements]:
         """Column, value and image of the one entry that each of these rows still has."""
-        part = entries_of(self.program.A, rows, None)
+        part = entries_of(self.by("csr", "A", self.program.A), rows, None)
         alive = self.variable_alive[part.column] & (part.value != 0)
         row, column, entry = part.row[alive], part.column[alive], part.value[alive]
         order = np.argsort(row, kind="stable")
         column, entry = column[order], entry[order]
         return column, entry, exact.images(entry, self.reading)
 
-    def fix(self, variables: Indices) -> None:
-        """Replace variables by their values in l, u, q, r and the right-hand sides of cones."""
+    def fix(self, variables: Indices) -> Indices:
+        """Replace variables by their values in l, u, q, r and right-hand sides of cones; returns the rows touched."""
         program = self.program
         # The array of the earlier program if it is equal: what is made of it is then found without comparing.
         variables = self.cuts.made(f"fixed, {len(self.fixed)}", program.A, None, variables, lambda: variables)
@@ -180,66 +206,73 @@ class Substitution:
         self.variable_alive[variables] = False
         shift = self.shift("A", program.A, variables, value, value_image)
         self.shifts.append(shift)
-        self.row_terms = self.row_terms + shift.sizes
-        self.counts = self.counts - shift.counts
-        for name, bound in (("l", self.l), ("u", self.u)):
-            self.move(name, shift, shift.touched[np.isfinite(bound[shift.touched])], self.row_terms, exact.subtract)
+        touched = shift.touched
+        terms = self.terms_with("A", shift, program.n_rows)
+        self.counts[touched] -= shift.counts
+        for name in ("l", "u"):
+            self.move(name, shift, np.isfinite(getattr(self, name)[touched]), terms, exact.subtract)
         # A row that was left alone because it crossed a bound by rounding may hold now that nothing is left of it.
-        self.left_alone[shift.touched[self.counts[shift.touched] == 0]] = False
+        self.left_alone[touched[self.counts[touched] == 0]] = False
         if len(program.conic):
-            shift = self.shift("cones", program.conic.A, variables, value, value_image)
-            self.conic_terms = self.conic_terms + shift.sizes
-            self.move("b", shift, shift.touched, self.conic_terms, exact.subtract)
+            of_cones = self.shift("cones", program.conic.A, variables, value, value_image)
+            every = np.ones(of_cones.touched.size, bool)
+            terms = self.terms_with("cones", of_cones, program.conic.n_rows)
+            self.move("b", of_cones, every, terms, exact.subtract)
         # The costs of substituted variables are read from the original.
         if program.P is None:
-            return
+            return touched
         columns = self.columns("P", program.P, variables)
         reaches_others = self.cuts.made(
             f"P beside, {len(self.fixed)}", program.P, None, variables,
             lambda: bool(self.variable_alive[columns[0].row].any()), objects=tuple(self.shifts),
         )  # fmt: skip
-        if not reaches_others:
-            return
-        shift = self.shift("P", program.P, variables, value, value_image, columns)
-        self.variable_terms = shift.sizes if self.variable_terms is None else self.variable_terms + shift.sizes
-        self.move("q", shift, shift.touched[self.variable_alive[shift.touched]], self.variable_terms, exact.add)
+        if reaches_others:
+            of_P = self.shift("P", program.P, variables, value, value_image, columns)
+            terms = self.terms_with("P", of_P, program.n_variables)
+            self.move("q", of_P, self.variable_alive[of_P.touched], terms, exact.add)
+        return touched
+
+    def terms_with(self, name: str, shift: Shift, size: int) -> Vector:
+        """Sizes of all terms that passes have added to the rows that the last one has touched."""
+        if name not in self.terms:
+            self.terms[name] = np.zeros(size)
+        terms = self.terms[name]
+        terms[shift.touched] += shift.sizes
+        return terms[shift.touched]
 
     def move(
         self,
         name: str,
         shift: Shift,
-        moved: Indices,
+        some: Flags,
         terms: Vector,
         put: Callable[[FieldElements, FieldElements], FieldElements],
     ) -> None:
-        """Put what values add to some entries into one of the vectors, floats and exact.
-
-        What the vectors are tells which passes there were before: each makes new ones.
-        """
+        """Put what values add to some of the touched entries into one of the vectors, floats and exact."""
         if not terms.any() and not shift.images.any():
             return  # zeros, in this pass and before
-        before, before_image = getattr(self, name), getattr(self, f"{name}_image")
+        where, terms = shift.touched[some], terms[some]
+        before, before_image = getattr(self, name)[where], getattr(self, f"{name}_image")[where]
 
-        def make() -> tuple[Vector, FieldElements, Indices]:
-            vector, image = before.copy(), before_image.copy()
-            vector[moved] += shift.floats[moved] if put is exact.add else -shift.floats[moved]
-            image[moved] = put(image[moved], shift.images[moved])
-            settle_floats(vector, image, moved, terms, self.reading)
-            return vector, image, cancelled(vector, image, moved, terms, self.reading)
+        def make() -> Moved:
+            floats = shift.floats[some]
+            values = before + (floats if put is exact.add else -floats)
+            images = put(before_image, shift.images[some])
+            every = all_of(where.size)
+            settle_floats(values, images, every, terms, self.reading)
+            return Moved(values, images, where[cancelled(values, images, every, terms, self.reading)])
 
         after = self.cuts.made(
-            f"{name}, {len(self.fixed)}", self.program.A, moved, None, make, objects=(before, before_image, shift)
-        )
-        setattr(self, name, after[0])
-        setattr(self, f"{name}_image", after[1])
-        lost = after[2]
-        if name in (
-            "l",
-            "u",
-        ):  # a row without entries is dropped, or shown to the backend: nothing is made of its bounds
+            f"{name}, {len(self.fixed)}", self.program.A, where, None, make,
+            objects=(shift,), numbers=(before, before_image, terms),
+        )  # fmt: skip
+        self.make_own(name)
+        getattr(self, name)[where], getattr(self, f"{name}_image")[where] = after.values, after.images
+        self.moves.setdefault(name, []).append(after)
+        lost = after.cancelled
+        if name in ("l", "u"):  # of the bounds of a row without entries nothing is made
             lost = lost[self.counts[lost] > 0]
         self.are_given = self.are_given and lost.size == 0
-        self.own.discard(name)
 
     def shift(
         self,
@@ -261,10 +294,19 @@ class Substitution:
         """The columns that a pass substitutes, and their entries exactly."""
 
         def make() -> tuple[Entries, FieldElements]:
-            part = entries_of(matrix, None, variables)
+            part = entries_of(self.by("csc", name, matrix), None, variables)
             return part, exact.images(part.value, self.reading)
 
         return self.cuts.made(f"{name}, {len(self.fixed)}, {self.reading}", matrix, None, variables, make)
+
+    def by(self, wanted: Literal["csr", "csc"], name: str, matrix: SparseMatrix) -> SparseMatrix:
+        """A matrix by rows, or by columns, from the third look on: to turn it costs as much as a look or two."""
+        if matrix.format == wanted:
+            return matrix
+        self.n_looks[name] = self.n_looks.get(name, 0) + 1
+        if self.n_looks[name] > MOST_LOOKS and name not in self.in_other_order:
+            self.in_other_order[name] = (by_rows if wanted == "csr" else by_columns)(matrix)
+        return self.in_other_order.get(name, matrix)
 
 
 def places(source: Indices | None, variables: Indices) -> Indices:

@@ -20,6 +20,9 @@ _held: WeakValueDictionary[int, Indices] = WeakValueDictionary()
 KEPT_SIZE = 256
 """Vectors of up to so many numbers are made once and stay."""
 
+FEW, SHORT = 1 / 32, 4096
+"""Fewer numbers than this share of all that there may be, of so many at least, are sorted; others are marked."""
+
 KEPT_VECTORS = 64
 """So many vectors of one number are kept: they take no memory, and longer to make than to find again."""
 
@@ -64,16 +67,40 @@ def where(flags: Flags) -> Indices:
 
 
 def distinct(places: Integers, size: int) -> Indices:
-    """Distinct numbers below a size, ascending, without sorting them.
+    """Distinct numbers below a size, ascending, without sorting them where they are many.
 
     Examples
     --------
     >>> distinct(np.array([3, 1, 3]), 5).tolist()
     [1, 3]
     """
+    if _are_few(places, size):
+        ordered = np.sort(places).astype(np.int64, copy=False)
+        return ordered[np.diff(ordered, prepend=-1) > 0]
     mask = np.zeros(size, bool)
     mask[places] = True
     return np.flatnonzero(mask)
+
+
+def _are_few(places: Integers, size: int) -> bool:
+    return size > SHORT and places.size < FEW * size
+
+
+def numbered_among(places: Integers, size: int) -> tuple[Indices, Indices]:
+    """Distinct numbers below a size, ascending, and which of these each number is.
+
+    Examples
+    --------
+    >>> found, which = numbered_among(np.array([3, 1, 3]), 5)
+    >>> found.tolist(), which.tolist()
+    ([1, 3], [1, 0, 1])
+    """
+    found = distinct(places, size)
+    if _are_few(places, size):
+        return found, np.searchsorted(found, places)
+    position = np.empty(size, np.int64)
+    position[found] = np.arange(found.size)
+    return found, position[places]
 
 
 @overload

@@ -218,6 +218,57 @@ def centred_program(
     return moved, VectorImages(q_image, l_image, u_image, lb_image, ub_image, b_images)
 
 
+def sharpened(program: Program, vectors: VectorImages, reading: Reading) -> Program | None:
+    """The program with vectors that are read as what they stand for; None where no digits but those lost tell them.
+
+    Parameters
+    ----------
+    program, vectors
+        A program, some numbers of which were subtracted in floats, and its vectors exactly.
+    reading
+        How floats are read.
+
+    Examples
+    --------
+    >>> def exact(number: float) -> VectorImages:
+    ...     return VectorImages.of(Program(q=[number]), "decimal")
+    >>> sharpened(Program(q=[0.1 - 0.3]), exact(-0.2), "decimal").q.tolist()
+    [-0.2]
+    >>> sharpened(Program(q=[1e16 + 1.1 - 1e16]), exact(1.1), "decimal") is None
+    True
+    """
+    new = []
+    for floats, words in (
+        (program.q, vectors.q), (program.l, vectors.l), (program.u, vectors.u), (program.lb, vectors.lb),
+        (program.ub, vectors.ub), (program.conic.b, vectors.b),
+    ):  # fmt: skip
+        odd = np.flatnonzero(field.images(floats, reading) != words)
+        sharp = floats
+        if odd.size:
+            sharp = floats.copy()
+            sharp[odd] = to_fifteen_digits(floats[odd])
+            if not np.array_equal(field.images(sharp[odd], reading), words[odd]):
+                return None
+        new.append(sharp)
+    q, l, u, lb, ub, b = new
+    conic = ConicRows.trusted(program.conic.A, b, program.conic.cones)
+    return Program.trusted(program.P, q, program.A, l, u, lb, ub, program.r, quadratic=program.quadratic, conic=conic)
+
+
+def to_fifteen_digits(values: Vector) -> Vector:
+    """Without the rounding of the last place, where few digits are meant.
+
+    Examples
+    --------
+    >>> to_fifteen_digits(np.array([0.1 + 0.2, 1 / 3, 0.0])).tolist()
+    [0.3, 0.333333333333333, 0.0]
+    """
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        power = np.power(10.0, 14.0 - np.floor(np.log10(np.abs(values))))
+        rounded = np.rint(values * power) / power
+    return np.where(np.isfinite(rounded), rounded, values)
+
+
 def _moved(bounds: Vector, images: FieldElements, by: Vector, by_images: FieldElements) -> tuple[Vector, FieldElements]:
     """Bounds less something, exactly too: what is exactly 0 is 0."""
     is_finite = images < field.MODULUS

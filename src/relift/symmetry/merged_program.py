@@ -28,7 +28,7 @@ from relift.program.passes import submatrix
 from relift.program.program import Program
 from relift.settings import Reading
 from relift.symmetry import finite_field as field
-from relift.symmetry.centres import Centres, centred_program
+from relift.symmetry.centres import Centres, centred_program, to_fifteen_digits
 from relift.symmetry.colour_refinement import Refinement
 from relift.symmetry.exact_vectors import VectorImages
 from relift.symmetry.find import Images
@@ -227,7 +227,7 @@ def _times_sizes(merged: SparseMatrix, sizes: Indices, reading: Reading) -> Spar
     if np.all(sizes == 1):
         return merged
     factors = np.repeat(sizes, np.diff(merged.indptr))
-    product = _to_fifteen_digits(merged.data * factors)
+    product = to_fifteen_digits(merged.data * factors)
     exact = field.multiply(field.images(merged.data, reading), factors.astype(np.uint64))
     if not np.array_equal(field.images(product, reading), exact):
         return None
@@ -243,14 +243,6 @@ def _all_rows(P: SparseMatrix, columns: Partition) -> SparseMatrix:
     offsets = np.concatenate([[0], ends])[np.concatenate([[0], np.cumsum(columns.class_sizes)])]
     shape = (columns.n_classes, columns.n_classes)
     return _csr(P.data[place], columns.labels[P.indices[place]], offsets, shape)
-
-
-def _to_fifteen_digits(values: Vector) -> Vector:
-    """Without the rounding of the last place, where few digits are meant."""
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        power = np.power(10.0, 14.0 - np.floor(np.log10(np.abs(values))))
-        rounded = np.rint(values * power) / power
-    return np.where(np.isfinite(rounded), rounded, values)
 
 
 def _csr(data: Vector, indices: Integers, offsets: Integers, shape: tuple[int, int]) -> SparseMatrix:

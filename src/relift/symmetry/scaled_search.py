@@ -24,6 +24,7 @@ from relift.symmetry.centres import (
     centres_of,
     may_be_equal_up_to_reflection,
     only_moves,
+    sharpened,
     uncentred,
 )
 from relift.symmetry.colour_refinement import KeptValues, Refinement, RefinementStatistics, refine
@@ -55,12 +56,13 @@ TELLING = 2_000
 """From so many entries on floats are asked first whether anything can be found."""
 
 ASKING_AGAIN = 200_000
-"""From so many entries on floats are asked about masses where they could not tell what equal ones do: below, the search
-with masses costs little more than to ask."""
+"""From so many entries on floats are asked what masses, or centres, can find beyond the classes that are known: below,
+the search with them costs little more than to ask."""
 
 LITTLE = 0.02
 """Masses of sizes and prices, and numbers read as proportional, are not tried where nothing is equivalent without them
-and floats show that at most this share of the variables, and of the rows, is with them; in small programs none."""
+and floats show that at most this share of the variables, and of the rows, is with them; in small programs none. Where
+something is equivalent they are not tried, in large programs, if at most this share of classes can come together."""
 
 WORTH_MERGING = 0.5
 """Equitable classes are merged for the search where they are at most this share of variables and rows."""
@@ -201,6 +203,8 @@ class _Search:
         self.kept = kept
         self.reads_curvatures = False  # as proportional
         self.kinds: FloatKinds | None = None  # with equal masses, where floats were asked
+        self.mass_kinds: FloatKinds | None = None  # with masses of sizes and prices
+        self.floats_tell = True  # about as much as the exact search, where both have looked
         self.is_alone = False  # everything, with equal masses
         self.is_told_apart = False  # with other masses too, but for little
 
@@ -274,7 +278,10 @@ class _Search:
             search = self.within(self.small.centred(centres, self.settings.values))
         else:
             program, vectors = centred_program(self.program, self.images.vectors, centres, self.settings.values)
-            images = replace(self.images, vectors=vectors, are_given=False)
+            may_tell = self.asks_again and self.floats_tell
+            sharp = sharpened(program, vectors, self.settings.values) if may_tell else None
+            program = program if sharp is None else sharp
+            images = replace(self.images, vectors=vectors, are_given=sharp is not None)
             search = _Search(program, images, self.settings, self.seed, self.tell, kept=self.kept)
         search.reads_curvatures = self.reads_curvatures
         return search
@@ -288,6 +295,8 @@ class _Search:
             self.is_told_apart = self.masses_find_little()
         search, best = self, self.alone() if self.is_told_apart else self.best()
         is_read_otherwise = settings.sizes and best.n_classes > 2 and not self.is_told_apart
+        # Colours in floats are those of numbers read in either way.
+        is_read_otherwise = is_read_otherwise and not (self.has_asked and self.gains_little(best))
         other_search = self.read_as_proportional() if is_read_otherwise else None
         if other_search is not None:
             other = other_search.exact()
@@ -301,7 +310,10 @@ class _Search:
             return best, None
         centres = centres_of(self.program, search.bounds)
         if centres is not None:
-            other = search.from_centres(centres).exact()
+            centred = search.from_centres(centres)
+            if search.floats_tell and centred.gains_little(best):
+                return best, None
+            other = centred.exact()
             if other.n_classes < best.n_classes:
                 return other, centres
         return best, None
@@ -324,6 +336,11 @@ class _Search:
             self.is_alone = self.kinds is not None and self.kinds.are_all_apart
             self.is_told_apart = self.is_alone and self.masses_find_little()
 
+    @property
+    def has_asked(self) -> bool:
+        """Whether floats have told all that they can tell of equal masses and of others."""
+        return self.kinds is not None and self.mass_kinds is not None
+
     def masses_find_little(self) -> bool:
         """Whether masses of sizes and prices put next to nothing into one class, where everything is alone without."""
         return not self.tries_masses(self.alone().found) or self.masses_tell_apart()
@@ -331,11 +348,44 @@ class _Search:
     def masses_tell_apart(self) -> bool:
         """Whether floats show that next to nothing is equivalent with masses of sizes and prices."""
         is_small, least = self.n_entries <= SMALL, 1.0 - LITTLE
-        kinds = self.kinds_in_floats(masses=True, may_stay=0.0 if is_small else LITTLE)
+        kinds = self.mass_kinds = self.kinds_in_floats(masses=True, may_stay=0.0 if is_small else LITTLE)
         if kinds is None or is_small:
             return kinds is not None and kinds.are_all_apart
         n, m = self.program.n_variables, self.program.n_rows + self.program.conic.n_rows
         return kinds.variables >= least * n and kinds.rows >= least * m
+
+    @property
+    def asks_again(self) -> bool:
+        """Whether the program is so large that floats are asked what another search can find."""
+        return self.n_entries >= ASKING_AGAIN and self.may_ask_floats
+
+    def masses_gain_little(self, candidate: Candidate) -> bool:
+        """Whether floats show that masses of sizes and prices put few of these classes together."""
+        self.mass_kinds = self.kinds_in_floats(masses=True, may_stay=LITTLE)
+        return self.are_about_as_many(self.mass_kinds, candidate)
+
+    def are_about_as_many(self, kinds: FloatKinds | None, candidate: Candidate) -> bool:
+        """Whether there are about as many kinds as classes: what is not of one kind is never of one class."""
+        if kinds is None:
+            return False
+        variables, rows = candidate.found.variables.classes, candidate.found.rows.classes
+        n_classes = (
+            variables.n_classes if self.cones is None else int(variables.labels[: self.program.n_variables].max()) + 1
+        )
+        least = 1.0 - LITTLE
+        return kinds.variables >= least * n_classes and kinds.rows >= least * rows.n_classes
+
+    def gains_little(self, best: Candidate) -> bool:
+        """Whether floats show that no search, with equal masses or others, finds clearly fewer classes."""
+        if not self.asks_again:
+            return False
+        if self.kinds is None and not self.is_told_apart:
+            self.kinds = self.kinds_in_floats(masses=False, may_stay=LITTLE)
+        if not self.are_about_as_many(self.kinds, best):
+            return False
+        if self.mass_kinds is None and self.tries_masses(best.found):
+            return self.masses_gain_little(best)
+        return self.mass_kinds is None or self.are_about_as_many(self.mass_kinds, best)
 
     def kinds_in_floats(self, *, masses: bool, may_stay: float = 0.0) -> FloatKinds | None:
         """How much floats tell apart; see :func:`relift.symmetry.told_apart.kinds_in_floats`."""
@@ -416,12 +466,14 @@ class _Search:
         """The given classes, or those with masses of sizes and prices if they are fewer."""
         if not self.tries_masses(candidate.found):
             return candidate
-        found = candidate.found
-        are_apart = found.variables.classes.is_discrete and found.rows.classes.is_discrete
-        asks_again = are_apart and not self.is_alone and self.n_entries >= ASKING_AGAIN  # if so, they were asked before
-        if asks_again and self.may_ask_floats and self.masses_tell_apart():
-            return candidate
-        masses = self.masses(found)
+        if not self.is_alone and self.asks_again:  # else they were asked before
+            # Where floats tell much less than the exact search with equal masses did, so they mostly do of others.
+            self.floats_tell = self.kinds is None or self.are_about_as_many(self.kinds, candidate)
+            found = candidate.found
+            are_apart = found.variables.classes.is_discrete and found.rows.classes.is_discrete
+            if (self.floats_tell or are_apart) and self.masses_gain_little(candidate):
+                return candidate
+        masses = self.masses(candidate.found)
         if masses is not None:
             with_masses = self.refine(masses, known=candidate.found)
             if with_masses.n_classes < candidate.n_classes:
