@@ -325,7 +325,7 @@ def _without_lifting(
     a minute, or twice as long as all that was tried before.
     """
     whole = lift_with_settings(program, LiftSettings("none", reduce=False))
-    if settings.time_limit is None:
+    if settings.time_limit is None and (chosen is None or chosen.has_time_limit):
         reserve = max(RESERVE_SECONDS, 2 * (perf_counter() - start))
         settings, start = replace(settings, time_limit=reserve), perf_counter()
     run = CertifiedSolve(whole, settings, start, progress)

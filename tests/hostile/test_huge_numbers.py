@@ -189,3 +189,14 @@ def test_a_failure_says_that_numbers_are_too_far_apart() -> None:
     result = solve(program)
     assert result.status == Status.FAILURE
     assert "The costs reach from 3.1e+199 to 1.13e+200; write numbers in units nearer to each other" in result.message
+
+
+def test_a_solver_that_cannot_be_stopped_is_not_given_a_time_limit_of_ours() -> None:
+    pytest.importorskip("piqp")
+    falls = Program(
+        P=np.diag([0, 0, 0, 0, 1.5, 1.5]), q=[-2, 1, 0, -2, 1, 1], A=[[0, 0, 1, 0, 0, 0], [0, 0, 1, 0, 0, 0]],
+        l=[9, -4], u=[INF, 6], lb=[-INF, -3, -INF, 2, -3, -3], ub=[0, 3, INF, 2.5, INF, 3],
+    )  # fmt: skip
+    result = solve(falls, backend="piqp")
+    assert result.status == Status.FAILURE
+    assert any("without lifting" in each.message for each in result.attempts)
