@@ -48,6 +48,7 @@ from relift.settings import (
     Reading,
     SolverSettings,
     check_positive,
+    check_switch,
     suggests_options,
 )
 from relift.solvers.backend import Backend
@@ -251,6 +252,8 @@ def solve(
     start = perf_counter()
     if not isinstance(program, (Program, Lifting)):
         raise other_model_error("relift.solve", program)
+    _check_kinds(warm_start, progress, backend_options)
+    check_switch("vertex", vertex)
     settings = SolverSettings(tolerance, time_limit, iteration_limit, threads, verbose, dict(backend_options or {}))
     chosen = None if backend == "auto" else get_backend(backend)
     point = warm_start.solution if isinstance(warm_start, Result) else warm_start
@@ -335,6 +338,21 @@ def _without_lifting(
 def _logged(result: Result) -> Result:
     _log.info("%r in %.3f s", result, sum(result.timings.values()))
     return result
+
+
+def _check_kinds(warm_start: object, progress: object, backend_options: object) -> None:
+    """Refuse arguments that would end in an error of Python somewhere else."""
+    if warm_start is not None and not isinstance(warm_start, (Result, Solution)):
+        raise OptionError(
+            f"warm_start is a {type(warm_start).__name__}.",
+            "Give an earlier result, or relift.Solution(relift.Status.OPTIMAL, x=...).",
+        )
+    if progress is not None and not callable(progress):
+        raise OptionError(f"progress={progress!r} cannot be called.", "Give a function of one argument.")
+    if backend_options is not None and not isinstance(backend_options, Mapping):
+        raise OptionError(
+            f"backend_options is a {type(backend_options).__name__}.", "Give a mapping of names to values."
+        )
 
 
 def _refuse_what_does_not_fit(program: Program, backend: Backend | None, *, vertex: bool) -> None:
