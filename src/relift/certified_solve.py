@@ -5,7 +5,8 @@
     solve ─▶ expand ─▶ certify
 
 The default backend first (before it PIQP or OSQP, where :mod:`relift.solvers.quadratic_choice` says so); then the same
-one in other units (:mod:`relift.solvers.rescaling`) and with harder settings; then others
+one in other units (:mod:`relift.solvers.rescaling`), without numbers that are out of all proportion
+(:mod:`relift.solvers.huge_numbers`), and with harder settings; then others
 (:data:`relift.solvers.registry.ORDER`). The status of the answer is ours: what the certificate proves, not
 what a backend says. Whatever goes wrong in a backend is a failure of that backend (:mod:`relift.solvers.answers`), and
 the next one is asked.
@@ -37,10 +38,12 @@ from relift.solvers.answers import ask, words_of
 from relift.solvers.backend import Backend
 from relift.solvers.crossover import vertex_solution
 from relift.solvers.feasibility import find_recession_direction, point_along, points_or_proofs
+from relift.solvers.huge_numbers import without_huge_numbers, words_on_magnitudes
 from relift.solvers.kept import KEPT
+from relift.solvers.newton_polish import polished
 from relift.solvers.quadratic_choice import first_tries
 from relift.solvers.registry import backends_to_try, get_backend
-from relift.solvers.rescaling import Rescaled, rescaled
+from relift.solvers.rescaling import rescaled
 from relift.stages import Clock, Stage, run_stages, stage
 
 RESERVE_SECONDS = 30.0
@@ -51,6 +54,9 @@ CEILING = 1e-3
 
 DUST_OF_DIRECTIONS = 1e-6
 """Entries this small against the largest of a direction may be nothing but what an interior-point method left there."""
+
+MOST_POLISHED = 50_000
+"""Up to so many nonzeros of the small program Newton's method is tried on an answer that does not pass."""
 
 _log = logging.getLogger("relift")
 _CLAIMS = {Status.INFEASIBLE, Status.UNBOUNDED}
@@ -99,8 +105,10 @@ class AnswerWork:
         The solve that it belongs to.
     backend, settings
         Whom to ask, and how.
-    units
-        The small program in other units, if it is to be solved in those.
+    forms
+        What the small program is turned into before it is solved: other units, without huge numbers.
+    note
+        What that is called in messages.
     kept
         Solver objects of earlier solves, if one may be used.
     start_point
@@ -113,11 +121,13 @@ class AnswerWork:
     run: CertifiedSolve
     backend: Backend
     settings: SolverSettings
-    units: Rescaled | None = None
+    forms: tuple[Step, ...] = ()
+    note: str = ""
     kept: KeptSolvers | None = None
     start_point: Solution | None = None
     is_first_try: bool = False
     answer: Solution = _NO_ANSWER
+    small_answer: Solution = _NO_ANSWER
     certificate: Certificate = _NO_CERTIFICATE
     said: Status = Status.FAILURE
     is_from_kept: bool = False
@@ -127,8 +137,8 @@ class AnswerWork:
     def attempt(self) -> Attempt:
         """What happened, for the record."""
         residual = self.certificate.ray_residual if self.said in _CLAIMS else self.certificate.worst_residual
-        note = self.answer.message if self.units is None else f"in other units: {self.answer.message}"
-        return Attempt(self.answer.backend or self.backend.name, self.said, self.seconds, residual, note)
+        message = f"{self.note}: {self.answer.message}" if self.note else self.answer.message
+        return Attempt(self.answer.backend or self.backend.name, self.said, self.seconds, residual, message)
 
 
 def _who_solves_what(work: AnswerWork) -> str:
@@ -142,8 +152,7 @@ def solve_small(work: AnswerWork) -> None:
     forms: list[Step] = []
     if (isometric := run.isometric(work.backend)) is not None:
         forms.append(isometric)
-    if work.units is not None:
-        forms.append(work.units)
+    forms += work.forms
     point = None if work.start_point is None or work.start_point.x is None else work.start_point
     if point is not None and work.backend.uses_warm_start:
         point = restrict_through(forms, run.lifting.restrict(point))
@@ -154,7 +163,7 @@ def solve_small(work: AnswerWork) -> None:
     answer = expand_through(forms, ask(work.backend, program, work.settings, point, work.kept))
     work.said, work.is_from_kept = answer.status, bool(answer.statistics.get(KEPT))
     is_to_be_proved = work.said in _CLAIMS and not work.is_first_try
-    work.answer = run.with_proof(answer, work.settings) if is_to_be_proved else answer
+    work.answer = work.small_answer = run.with_proof(answer, work.settings) if is_to_be_proved else answer
     work.seconds = perf_counter() - start
 
 
@@ -164,11 +173,31 @@ def expand(work: AnswerWork) -> None:
     work.answer = expand_through(work.run.lifting.steps, work.answer)
 
 
+def take_newton_steps(work: AnswerWork) -> None:
+    """Find the last digits of a quadratic program where the certificate asks for them, if Newton's method does.
+
+    A slope of 1e-10 counts for much where the next bound is 1e9 away.
+    """
+    run, answer = work.run, work.small_answer
+    small = run.lifting.small
+    if small.P is None or len(small.conic) or small.n_nonzeros > MOST_POLISHED:
+        return
+    better = polished(small, answer)
+    if better is answer:
+        return
+    better = expand_through(run.lifting.steps, better)
+    certificate = run.certified(run.lifting.program, better, work.settings.tolerance)
+    if certificate.worst_residual < work.certificate.worst_residual:
+        work.answer, work.certificate = better, certificate
+
+
 @stage("certify")
 def certify_answer(work: AnswerWork) -> None:
     """Compute the residuals of the answer on the original program, and give it the status that they deserve."""
     program, tolerance = work.run.lifting.program, work.settings.tolerance
     work.certificate = work.run.certified(program, work.answer, tolerance)
+    if work.said.has_point and not work.certificate.is_optimal and not work.is_first_try:
+        take_newton_steps(work)
     objective = work.certificate.objective  # of the original program; NaN where there is no point
     if objective == objective and objective != work.answer.objective:
         work.answer = work.answer.but(objective=objective)
@@ -238,6 +267,8 @@ class CertifiedSolve:
         self.certificate = best_certificate
         if best.status == Status.FAILURE:
             words = "; ".join(dict.fromkeys(map(str, self.attempts)))
+            if spread := words_on_magnitudes(self.lifting.program):
+                words = f"{words}. The {spread}"
             best = best.but(message=f"no answer passed its check: {words}")
         return best
 
@@ -309,7 +340,7 @@ class CertifiedSolve:
         return is_soon and self.settings.interrupt is None and not self.lifting.solvers.is_wanted
 
     def _ways(self, backend: Backend, settings: SolverSettings) -> Iterator[AnswerWork]:
-        """How one backend is asked: as it is, for more digits, in the program's own units, with harder settings."""
+        """How one backend is asked: as it is, for more digits, without huge numbers, in other units, and harder."""
         first = AnswerWork(self, backend, settings, kept=self.lifting.solvers)
         yield first
         if first.is_from_kept:  # what was solved before must not decide: a fresh solver is asked
@@ -319,9 +350,13 @@ class CertifiedSolve:
         if more_digits is not None:
             yield AnswerWork(self, backend, more_digits)
         isometric = self.isometric(backend)
-        units = rescaled(self.lifting.small if isometric is None else isometric.program)
-        if units is not None:
-            yield AnswerWork(self, backend, settings, units)
+        program = self.lifting.small if isometric is None else isometric.program
+        if (moderate := without_huge_numbers(program)) is not None:
+            yield AnswerWork(self, backend, settings, (moderate,), "without huge numbers")
+            if (units := rescaled(moderate.program)) is not None:
+                yield AnswerWork(self, backend, settings, (moderate, units), "without huge numbers, in other units")
+        if (units := rescaled(program)) is not None:
+            yield AnswerWork(self, backend, settings, (units,), "in other units")
         attempt = 1
         while (harder := backend.harder(settings, attempt)) is not None:
             yield AnswerWork(self, backend, harder)

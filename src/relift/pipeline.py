@@ -9,8 +9,9 @@
 :data:`STAGES` lists them; :func:`relift.stages.run_stages` is the loop that runs, times and announces each. The first
 five make a :class:`~relift.lifting.lifting.Lifting` (:mod:`relift.lifting.stages`); the last three are repeated, with
 harder settings and other backends, until an answer passes its check (:mod:`relift.certified_solve`). What no backend
-can certify is called ``optimal_inaccurate`` (residuals up to 1e-3) or ``failure``, never ``optimal``. Every program on
-the way is a :class:`~relift.program.step.Step`: it knows how answers are expanded to the program before it.
+can certify is solved once more as it was given, without lifting; what does not pass then is ``optimal_inaccurate``
+(residuals up to 1e-3) or ``failure``, never ``optimal``. Every program on the way is a
+:class:`~relift.program.step.Step`: it knows how answers are expanded to the program before it.
 
 What joins here:
 
@@ -27,10 +28,11 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, TypedDict
 
-from relift.certified_solve import ANSWERING, AnswerWork, CertifiedSolve
+from relift.certified_solve import ANSWERING, RESERVE_SECONDS, AnswerWork, CertifiedSolve
 from relift.errors import OptionError
 from relift.lifting.lifting import Lifting
 from relift.lifting.lifting import lift as lift_with_settings
@@ -46,6 +48,7 @@ from relift.settings import (
     Reading,
     SolverSettings,
     check_positive,
+    check_switch,
     suggests_options,
 )
 from relift.solvers.backend import Backend
@@ -61,6 +64,11 @@ _log = logging.getLogger("relift")
 
 STAGES: tuple[Stage[LiftWork] | Stage[AnswerWork], ...] = (*LIFTING, *ANSWERING)
 """snap, presolve, find classes, verify, quotient; then solve, expand, certify, repeated until an answer passes."""
+
+UNPROVED = frozenset({Status.FAILURE, Status.OPTIMAL_INACCURATE})
+"""With these the original program is solved as it is, too."""
+
+LIMITS = frozenset({Status.TIME_LIMIT, Status.ITERATION_LIMIT})
 
 
 class LiftOptions(TypedDict, total=False):
@@ -244,6 +252,8 @@ def solve(
     start = perf_counter()
     if not isinstance(program, (Program, Lifting)):
         raise other_model_error("relift.solve", program)
+    _check_kinds(warm_start, progress, backend_options)
+    check_switch("vertex", vertex)
     settings = SolverSettings(tolerance, time_limit, iteration_limit, threads, verbose, dict(backend_options or {}))
     chosen = None if backend == "auto" else get_backend(backend)
     point = warm_start.solution if isinstance(warm_start, Result) else warm_start
@@ -286,20 +296,63 @@ def _solve_exactly(
     *,
     vertex: bool,
 ) -> Result:
-    lifting = program if isinstance(program, Lifting) else lift_with_settings(program, how, progress)
+    lifting = first = program if isinstance(program, Lifting) else lift_with_settings(program, how, progress)
     if settings.verbose and lifting.hint is not None:
         print(f"relift: {lifting.hint}")
     run = CertifiedSolve(lifting, settings, start, progress)
     solution = run.best_answer(chosen, point)
+    attempts, seconds = tuple(run.attempts), run.seconds
+    if solution.status in UNPROVED and not lifting.is_trivial:
+        whole, found = _without_lifting(lifting.program, settings, chosen, start, point, progress)
+        attempts += tuple(replace(each, message=f"without lifting: {each.message}") for each in whole.attempts)
+        seconds = seconds | {name: seconds.get(name, 0.0) + more for name, more in whole.seconds.items()}
+        if found.status not in UNPROVED and found.status not in LIMITS:
+            run, lifting, solution = whole, whole.lifting, found
     if vertex and solution.status == Status.OPTIMAL:
         solution = run.at_a_vertex(solution)
-    seconds = lifting.timings | run.seconds
-    return Result(lifting.program, solution, run.certificate, lifting, seconds, tuple(run.attempts))
+        seconds["vertex"] = run.seconds["vertex"]
+    return Result(lifting.program, solution, run.certificate, lifting, first.timings | seconds, attempts)
+
+
+def _without_lifting(
+    program: Program,
+    settings: SolverSettings,
+    chosen: Backend | None,
+    start: float,
+    point: Solution | None,
+    progress: ProgressCallback | None,
+) -> tuple[CertifiedSolve, Solution]:
+    """Solve the original program as it is: no program is to be harder because it was lifted.
+
+    Sizes that are far apart, and values that were substituted, can cost digits. Without a time limit this may take half
+    a minute, or twice as long as all that was tried before.
+    """
+    whole = lift_with_settings(program, LiftSettings("none", reduce=False))
+    if settings.time_limit is None and (chosen is None or chosen.has_time_limit):
+        reserve = max(RESERVE_SECONDS, 2 * (perf_counter() - start))
+        settings, start = replace(settings, time_limit=reserve), perf_counter()
+    run = CertifiedSolve(whole, settings, start, progress)
+    return run, run.best_answer(chosen, point)
 
 
 def _logged(result: Result) -> Result:
     _log.info("%r in %.3f s", result, sum(result.timings.values()))
     return result
+
+
+def _check_kinds(warm_start: object, progress: object, backend_options: object) -> None:
+    """Refuse arguments that would end in an error of Python somewhere else."""
+    if warm_start is not None and not isinstance(warm_start, (Result, Solution)):
+        raise OptionError(
+            f"warm_start is a {type(warm_start).__name__}.",
+            "Give an earlier result, or relift.Solution(relift.Status.OPTIMAL, x=...).",
+        )
+    if progress is not None and not callable(progress):
+        raise OptionError(f"progress={progress!r} cannot be called.", "Give a function of one argument.")
+    if backend_options is not None and not isinstance(backend_options, Mapping):
+        raise OptionError(
+            f"backend_options is a {type(backend_options).__name__}.", "Give a mapping of names to values."
+        )
 
 
 def _refuse_what_does_not_fit(program: Program, backend: Backend | None, *, vertex: bool) -> None:

@@ -10,6 +10,8 @@ from functools import wraps
 from numbers import Integral, Real
 from typing import Literal, ParamSpec, TypeVar, final, get_args
 
+import numpy as np
+
 from relift.errors import OptionError, UnknownOptionError
 from relift.records import quick
 
@@ -156,6 +158,19 @@ def check_positive(name: str, value: int | None) -> None:
         raise OptionError(f"{name}={value!r} is out of range.", "Give a positive whole number, or None.")
 
 
+def check_switch(name: str, value: object) -> None:
+    """Refuse an option that is neither True nor False: the text "no" would count as yes.
+
+    Examples
+    --------
+    >>> check_switch("sizes", "no")
+    Traceback (most recent call last):
+    relift.errors.OptionError: sizes='no' is not valid. Give True or False.
+    """
+    if value is not True and value is not False and not isinstance(value, (np.bool_, int)):
+        raise OptionError(f"{name}={value!r} is not valid.", "Give True or False.")
+
+
 def _is_number(value: object) -> bool:
     return type(value) is float or (isinstance(value, Real) and not isinstance(value, bool))
 
@@ -200,6 +215,8 @@ class LiftSettings:
         check_choice("values", self.values, _READINGS)
         if self.digits is not None and not (_is_whole(self.digits) and 1 <= self.digits <= 15):
             raise OptionError(f"digits={self.digits!r} is out of range.", "Give a whole number from 1 to 15.")
+        for name in ("scale_rows", "reduce", "sizes", "signs"):
+            check_switch(name, getattr(self, name))
 
     @property
     def is_up_to_scale(self) -> bool:

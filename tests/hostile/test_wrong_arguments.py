@@ -67,3 +67,26 @@ def test_a_node_without_colour_is_named() -> None:
 )
 def test_linprog_takes_the_options_that_scipy_documents(options: dict[str, object]) -> None:
     assert linprog([-1, -2], A_ub=[[1, 1], [1, 3]], b_ub=[4, 6], options=options).fun == pytest.approx(-5)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"warm_start": [1, 2]}, "warm_start is a list. Give an earlier result, or relift.Solution"),
+        ({"warm_start": {"x": [1]}}, "warm_start is a dict"),
+        ({"backend_options": ["presolve"]}, "backend_options is a list. Give a mapping"),
+        ({"progress": 3}, "progress=3 cannot be called"),
+        ({"sizes": "no"}, "sizes='no' is not valid. Give True or False"),
+        ({"reduce": None}, "reduce=None is not valid"),
+        ({"vertex": "yes"}, "vertex='yes' is not valid"),
+    ],
+)
+def test_options_of_another_kind_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        solve(Program(q=[1, 1], A=[[1, 2]], l=[1], lb=0), **options)
+
+
+def test_switches_of_numpy_are_switches() -> None:
+    program = Program(q=[1, 1], A=[[1, 1]], l=[1], lb=0)
+    switches: dict[str, Any] = {"sizes": np.bool_(False), "vertex": np.bool_(True)}
+    assert solve(program, **switches).objective == pytest.approx(1)

@@ -59,6 +59,7 @@ PROGRAM = _of(
 )
 SYMMETRY = _of(
     "src/relift/symmetry",
+    ("centres.py", "LARGEST_CENTRE = 1e7", "LARGEST_CENTRE = 1e30", "tests/hostile/test_huge_numbers.py"),
     (
         "scaled_search.py",
         "ASKING_AGAIN = 200_000",
@@ -137,6 +138,7 @@ SYMMETRY = _of(
 )
 LIFTING = _of(
     "src/relift/lifting",
+    ("substitution.py", "SLACK * below", "SLACK * above", "tests/hostile/test_huge_numbers.py"),
     ("semidefinite_blocks.py", "(1.0 if i == j else ROOT)", "1.0", "tests/lifting/test_semidefinite_blocks.py"),
     ("semidefinite_blocks.py", "MAKERS = 4", "MAKERS = 2", "tests/lifting/test_semidefinite_blocks.py"),
     (
@@ -205,6 +207,14 @@ LIFTING = _of(
 )
 SOLVERS = _of(
     "src/relift/solvers",
+    ("huge_numbers.py", "answer.w - self.excess", "answer.w", "tests/hostile/test_huge_numbers.py"),
+    ("huge_numbers.py", "side <= -limit", "abs(side) >= limit", "tests/hostile/test_huge_numbers.py"),
+    (
+        "huge_numbers.py",
+        "LARGE_BOUND, GAP_OF_BOUNDS = 1e9, 1e6",
+        "LARGE_BOUND, GAP_OF_BOUNDS = 1e13, 1e6",
+        "tests/hostile/test_huge_numbers.py",
+    ),
     ("newton_polish.py", "return bool(np.all(new * old >= 0))", "return True", GUARDS),
     (
         "newton_polish.py",

@@ -313,7 +313,8 @@ class Grounding:
             atoms, rows = (_with_hinges(index, hinges) for index in (atoms, rows))
             n_slacks = len(atoms) - bounds[0].size
             bounds = np.append(bounds[0], np.zeros(n_slacks)), np.append(bounds[1], np.full(n_slacks, np.inf))
-            stacked, conic = widened(stacked, len(atoms)), widened_cones(conic, len(atoms))
+            stacked = widened(stacked, len(atoms)).known_to_be_right()
+            conic = widened_cones(conic, len(atoms))
         program = self.assemble(atoms, rows, linear, objective, bounds, stacked, conic)
         self.work.engine.let_go()
         of_cones = self.index(self.rewritten.cones, cones)
@@ -623,7 +624,7 @@ class Grounding:
                 raise NonConvexError(
                     f"the constraint {row} is not convex: its products of unknowns have negative curvature.", error.hint
                 ) from error
-        return below_each_other([found.stacked for found in curved], n_unknowns)
+        return below_each_other([found.stacked for found in curved], n_unknowns).known_to_be_right()
 
     def assemble(
         self,

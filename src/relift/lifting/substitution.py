@@ -131,8 +131,12 @@ class Substitution:
 
     def drop_empty(self, rows: Indices) -> None:
         """Drop rows without entries that 0 satisfies."""
-        size = 1.0 + np.maximum(np.abs(_finite(self.program.l[rows])), np.abs(_finite(self.program.u[rows])))
-        holds = (self.l[rows] <= SLACK * size) & (self.u[rows] >= -SLACK * size)
+        # Each side by its own size: l = 4 beside u = 1e15 is no rounding of 0.
+        terms = self.row_terms[rows]
+        below, above = (
+            1.0 + np.maximum(np.abs(_finite(side[rows])), terms) for side in (self.program.l, self.program.u)
+        )
+        holds = (self.l[rows] <= SLACK * below) & (self.u[rows] >= -SLACK * above)
         self.row_alive[rows[holds]] = False
         self.left_alone[rows[~holds]] = True
 

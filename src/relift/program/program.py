@@ -330,6 +330,9 @@ class Program:
         parts.update(changes)
         if changes.keys() <= _VECTORS:
             return self._with_vectors(parts)
+        if "quadratic" in changes:  # these are new, whether or not P is
+            is_sure = bool(changes.get("assume_convex", False))
+            parts["quadratic"] = _as_quadratic_rows(changes["quadratic"], self.n_variables, is_sure)
         if "P" not in changes and "sense" not in changes:
             parts["assume_convex"] = True
         return Program(**parts)
@@ -451,6 +454,7 @@ def _as_quadratic_rows(
         raise ShapeError(
             f"the quadratic constraints are of {given.q.shape[1]} variables, but there are {n}.", "", "quadratic"
         )
+    given.check(assume_convex=assume_convex)
     return given
 
 

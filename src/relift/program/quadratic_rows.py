@@ -8,10 +8,10 @@ array operations and no Python loop.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TypeAlias, final
+from typing import ClassVar, TypeAlias, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,6 +29,9 @@ from relift.program.sparse_structure import checked_sparse, csr_of_rows, index_t
 
 FEW_PLACES = 10_000
 """Up to so many variables of all constraints together, those that occur are marked rather than sorted."""
+
+WANTED = "Give a list of triples (P, q, r), one for each constraint ½x'Px + q'x <= r; P or q may be None."
+"""What is wanted where quadratic constraints are no triples."""
 
 QuadraticConstraint: TypeAlias = tuple[MatrixLike | None, ArrayLike | SparseLike | None, float]
 """P, q and r of one constraint as users give it; None stands for zeros."""
@@ -54,8 +57,8 @@ class QuadraticRows:
     Raises
     ------
     ProgramError
-        If the arrays do not fit together, or an entry lies outside. Whether each P_k is symmetric and positive
-        semidefinite is asked by :meth:`check`.
+        If the arrays do not fit together, or an entry lies outside. Whether all numbers are finite and each P_k is
+        symmetric and positive semidefinite is asked by :meth:`check`, which a program made of them calls.
 
     Examples
     --------
@@ -70,6 +73,8 @@ class QuadraticRows:
     values: Vector
     q: SparseMatrix
     r: Vector
+
+    _has_passed: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         r = as_vector("r of the quadratic constraints", self.r, np.size(self.r))
@@ -118,8 +123,9 @@ class QuadraticRows:
             semidefinite; the message names it.
         """
         owners, firsts, seconds, values, linear, right = [], [], [], [], [], []
-        for k, (P, q, r) in enumerate(constraints):
+        for k, given in enumerate(_listed(constraints)):
             name = f"quadratic[{k}]"
+            P, q, right_side = _triple(name, given)
             matrix = no_rows(n_variables, n_variables) if P is None else as_matrix(f"P of {name}", P)
             if matrix.shape != (n_variables, n_variables):
                 shape = " x ".join(map(str, matrix.shape))
@@ -127,17 +133,15 @@ class QuadraticRows:
             row = np.zeros((1, n_variables)) if q is None else np.atleast_2d(_dense(name, q))
             if row.ndim != 2 or row.shape != (1, n_variables):
                 raise ShapeError(f"q of {name} has {row.shape[1]} entries, but {n_variables} are needed.", "", name)
-            if not (np.isfinite(matrix.data).all() and np.isfinite(row).all() and np.isfinite(r)):
-                raise NotANumberError(
-                    f"{name} has an entry that is not a finite number.", "Remove or correct it.", name
-                )
+            if not (np.isfinite(matrix.data).all() and np.isfinite(row).all() and np.isfinite(right_side)):
+                raise _not_finite(name)
             major = np.arange(n_variables).repeat(np.diff(matrix.indptr))
             owners.append(np.full(major.size, k))
             firsts.append(major if matrix.format == "csr" else matrix.indices)
             seconds.append(matrix.indices if matrix.format == "csr" else major)
             values.append(matrix.data)
             linear.append(row)
-            right.append(float(r))
+            right.append(right_side)
         if not owners:
             return cls.none(n_variables)
         owner, first, second = (np.concatenate(each).astype(np.int64, copy=False) for each in (owners, firsts, seconds))
@@ -147,7 +151,23 @@ class QuadraticRows:
         return rows
 
     def check(self, *, assume_convex: bool = False) -> None:
-        """Refuse a P_k that is not symmetric or, unless told otherwise, not positive semidefinite."""
+        """Refuse what is not finite, and a P_k that is not symmetric or, unless told otherwise, not semidefinite.
+
+        What has passed is not looked at again.
+        """
+        if not self._has_passed:
+            self._check(assume_convex=assume_convex)
+            self.known_to_be_right()
+
+    def known_to_be_right(self) -> QuadraticRows:
+        """The same rows, of which :meth:`check` asks nothing more: made of others that passed it."""
+        object.__setattr__(self, "_has_passed", True)
+        return self
+
+    def _check(self, *, assume_convex: bool) -> None:
+        for owner, numbers in ((self.owner, self.values), (np.arange(len(self)), self.r)):
+            if not np.isfinite(numbers).all():
+                raise _not_finite(f"quadratic[{owner[np.argmin(np.isfinite(numbers))]}]")
         blocks, owner_of, variable_of = self._blocks
         difference = None if is_symmetric(blocks) else abs(blocks - blocks.T).tocoo()
         if difference is not None and difference.nnz and difference.data.max() > 0:
@@ -280,6 +300,28 @@ def _by_columns(values: Vector, i: Indices, j: Indices, size: int) -> SparseMatr
     offsets: Integers = np.zeros(size + 1, kind)
     np.cumsum(np.bincount(j, minlength=size), out=offsets[1:])
     return unchecked(sparse.csc_array, values, i.astype(kind), offsets, (size, size), is_canonical=True)
+
+
+def _listed(constraints: object) -> list[object]:
+    if isinstance(constraints, (str, bytes)) or not isinstance(constraints, Iterable):
+        raise ShapeError(f"quadratic is a {type(constraints).__name__}.", WANTED, "quadratic")
+    return list(constraints)
+
+
+def _triple(name: str, given: object) -> tuple[MatrixLike | None, ArrayLike | SparseLike | None, float]:
+    """P, q and r of one constraint; what is no triple is told, and r is one number."""
+    if not isinstance(given, Sequence) or isinstance(given, (str, bytes)) or len(given) != 3:
+        has = f"has {len(given)} parts" if isinstance(given, (tuple, list)) else f"is a {type(given).__name__}"
+        raise ShapeError(f"{name} {has}.", WANTED, name)
+    P, q, r = given
+    right = as_floats(f"r of {name}", r)
+    if right.size != 1:
+        raise ShapeError(f"r of {name} has {right.size} entries.", "The right-hand side is one number.", name)
+    return P, q, float(right.item())
+
+
+def _not_finite(name: str) -> NotANumberError:
+    return NotANumberError(f"{name} has an entry that is not a finite number.", "Remove or correct it.", name)
 
 
 def _dense(name: str, q: ArrayLike | SparseLike) -> Double:

@@ -27,6 +27,11 @@ from relift.symmetry.partition import Partition
 SAMPLE = 512
 """Variables and rows of which bounds are compared."""
 
+LARGEST_CENTRE = 1e7
+"""Up to this, or so many times the smallest centre, variables are measured from their centres: values near 0 lose as
+many digits as the centre has, and the certificate asks for six of the rest. Bounds of 1e20 are often no bounds at all.
+"""
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -56,7 +61,11 @@ def centres_of(program: Program, bounds: Intervals) -> Centres | None:
     if not is_boxed.any():
         return None
     floats, images = np.zeros(is_boxed.size), np.zeros(is_boxed.size, np.uint64)
-    floats[is_boxed] = 0.5 * (bounds.low[is_boxed] + bounds.high[is_boxed])
+    floats[is_boxed] = 0.5 * bounds.low[is_boxed] + 0.5 * bounds.high[is_boxed]
+    sizes = np.abs(floats)
+    smallest = float(sizes[is_boxed].min(initial=np.inf))
+    is_boxed &= sizes <= LARGEST_CENTRE * max(1.0, smallest)
+    floats[~is_boxed] = 0.0
     both = field.add(bounds.low_image[is_boxed], bounds.high_image[is_boxed])
     images[is_boxed] = field.multiply(both, field.inverse(2))
     return Centres(floats, images)

@@ -18,11 +18,10 @@ from relift.bridges.cvxpy.reuse import Kept, lift_or_reuse
 from relift.certified_solve import Attempt
 from relift.kept_solvers import KeptSolvers
 from relift.lifting.certificate import Certificate, certify
-from relift.lifting.lifting import Lifting, lift
+from relift.lifting.lifting import Lifting
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.result import Result
-from relift.settings import LiftSettings
 from relift.solvers.registry import get_backend
 
 
@@ -137,13 +136,8 @@ class _Run:
         """Lift and solve the problem as it was compiled."""
         kept, how = self._lift_ground()
         result = self._solve(kept.lifting, self.last)
-        if result.status in {Status.OPTIMAL_INACCURATE, Status.FAILURE} and not kept.lifting.is_trivial:
-            # First-order methods can be slower on a small problem than on a large one: never be worse than without.
-            plain = lift(self.compiled.program, LiftSettings("none", reduce=False))
-            again = self._solve(plain, self.last)
-            if again.status in {Status.OPTIMAL, Status.INFEASIBLE, Status.UNBOUNDED}:
-                self.attempts += result.attempts
-                result, how = again, "not used"
+        if result.lifting.is_trivial and not kept.lifting.is_trivial:  # the small problem had no answer, the whole has
+            how = "not used"
         return self._outcome(result, result.solution, result.certificate, how, self._memory_without_recovery(kept))
 
     def _memory_without_recovery(self, kept: Kept) -> Memory:
