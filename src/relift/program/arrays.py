@@ -131,6 +131,8 @@ def kept(array: NDArray[ScalarT], is_ours: bool = False) -> NDArray[ScalarT]:
     ([1.0, 1.0, 1.0], False, True)
     """
     flags = array.flags
+    if flags.owndata and not flags.writeable and flags.c_contiguous and type(array) is np.ndarray:
+        return array
     if is_ours and flags.c_contiguous and array.base is None:
         flags.writeable = False
     elif not (flags.c_contiguous and type(array) is np.ndarray and _is_safe(array)):

@@ -449,9 +449,53 @@ def are_finite(*vectors: NDArray[np.generic]) -> bool:
     >>> are_finite(np.array([1.0, 1e300]), np.zeros(0)), are_finite(np.zeros(2), np.array([np.nan]))
     (True, False)
     """
-    if core is not None and all(each.dtype == np.float64 and each.flags.c_contiguous for each in vectors):
-        return bool(core.are_finite(*vectors))
-    return all(bool(np.isfinite(each).all()) for each in vectors)
+    found = None if core is None else core.are_finite(*vectors)  # None where it does not read some
+    return all(bool(np.isfinite(each).all()) for each in vectors) if found is None else bool(found)
+
+
+def fit(vectors: tuple[object, ...], sizes: tuple[int, ...], *, are_finite: bool) -> bool:
+    """Whether vectors are missing, or arrays of floats of these sizes, one number behind the other.
+
+    Parameters
+    ----------
+    vectors
+        Arrays or None; anything else does not fit.
+    sizes
+        How long each has to be.
+    are_finite
+        Whether their numbers must be finite, too.
+
+    Examples
+    --------
+    >>> fit((np.ones(2), None), (2, 3), are_finite=True), fit((np.ones(2),), (3,), are_finite=False)
+    (True, False)
+    """
+    if core is None:
+        return passes_reference.fit(vectors, sizes, are_finite)
+    return bool(core.fit(vectors, sizes, np.ndarray, are_finite))
+
+
+def product(matrix: SparseMatrix, x: Vector) -> Vector:
+    """The matrix times a vector, as SciPy computes it, to the last bit, without what SciPy asks before.
+
+    Parameters
+    ----------
+    matrix
+        CSC or CSR array.
+    x
+        One number for each column.
+
+    Examples
+    --------
+    >>> product(sparse.csc_array([[1.0, -2.0], [0.0, 3.0]]), np.array([1.0, 1.0])).tolist()
+    [-1.0, 3.0]
+    """
+    compiled = core_for(matrix)
+    if compiled is None:
+        return np.asarray(matrix @ x, np.float64)
+    sums = np.empty(matrix.shape[0])
+    compiled.product(parts_of(matrix), matrix.format == "csr", np.ascontiguousarray(x), sums)
+    return sums
 
 
 def expand_duals(values: Vector, owner: NDArray[np.int32], n_first: int, size: int) -> Vector:

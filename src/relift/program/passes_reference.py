@@ -22,6 +22,21 @@ def products_and_sizes(
     return matrix @ g, sizes @ np.abs(g), matrix.T @ h, sizes.T @ np.abs(h)
 
 
+def fit(vectors: tuple[object, ...], sizes: tuple[int, ...], are_finite: bool) -> bool:
+    """Whether each is None, or a contiguous array of that many floats, of finite ones if asked."""
+    return all(
+        vector is None
+        or (
+            type(vector) is np.ndarray
+            and vector.dtype == np.float64
+            and vector.shape == (size,)
+            and vector.flags.c_contiguous
+            and (not are_finite or bool(np.isfinite(vector).all()))
+        )
+        for vector, size in zip(vectors, sizes, strict=True)
+    )
+
+
 def spread(vector: Vector, sizes: Vector | None, representatives: Indices, labels: Indices) -> float:
     """The largest difference inside a class relative to the sizes, or to the numbers themselves."""
     sizes = np.abs(vector) if sizes is None else sizes

@@ -21,7 +21,7 @@ from relift.errors import AsymmetricError, BoundsError, NotANumberError, ShapeEr
 from relift.program.arrays import as_floats, as_matrix, as_vector, freeze_matrix, frozen
 from relift.program.conic_rows import ConicRows
 from relift.program.convexity import check_convex
-from relift.program.passes import is_symmetric
+from relift.program.passes import is_symmetric, product
 from relift.program.quadratic_rows import QuadraticConstraint, QuadraticRows
 from relift.program.sparse_structure import csc_from_triples, no_rows
 from relift.settings import check_choice, suggests_options
@@ -302,7 +302,7 @@ class Program:
         9.0
         """
         point = np.asarray(x, dtype=np.float64)
-        quadratic = 0.0 if self.P is None else 0.5 * float(point @ (self.P @ point))
+        quadratic = 0.0 if self.P is None else 0.5 * float(point @ product(self.P, point))
         return quadratic + float(self.q @ point) + self.r
 
     def minimisation(self) -> Program:

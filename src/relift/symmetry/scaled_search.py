@@ -51,9 +51,6 @@ Returned = TypeVar("Returned")
 SMALL = 10_000
 """Up to so many entries masses are tried without a look at some rows first, and nothing is merged for the search."""
 
-TELLING = 2_000
-"""From so many entries on floats are asked first whether anything can be found."""
-
 ASKING_AGAIN = 200_000
 """From so many entries on floats are asked about masses where they could not tell what equal ones do: below, the search
 with masses costs little more than to ask."""
@@ -132,8 +129,9 @@ def find_up_to_scale(
         here = Partition.from_labels(classes.classes.labels[:n])
         centres = uncentred(centres, here, classes.images[:n])
     found = best.without_rest(settings.lift, centres)
-    is_of_use = search.look is not None and merged is None and found.symmetry.is_discrete
-    return replace(found, look=search.look) if is_of_use else found
+    if search.look is None or merged is not None or not found.symmetry.is_discrete:
+        return found
+    return found.seen(search.look)
 
 
 @_quietly
@@ -286,7 +284,7 @@ class _Search:
         if plain is not None and plain.variables.is_discrete and self.may_ask_floats and not self.colours.may_merge:
             self.is_alone = True
             self.is_told_apart = self.masses_find_little()
-        search, best = self, self.alone() if self.is_told_apart else self.best()
+        search, best = self, self.alone if self.is_told_apart else self.best()
         is_read_otherwise = settings.sizes and best.n_classes > 2 and not self.is_told_apart
         other_search = self.read_as_proportional() if is_read_otherwise else None
         if other_search is not None:
@@ -310,8 +308,7 @@ class _Search:
     def may_ask_floats(self) -> bool:
         """Whether rounds in floats can say that nothing is equivalent."""
         images, settings = self.images, self.settings
-        has_no_squares = len(self.program.quadratic) == 0
-        is_asked = has_no_squares and self.small is None and settings.digits is None and self.n_entries > TELLING
+        is_asked = len(self.program.quadratic) == 0 and self.small is None and settings.digits is None
         is_plain = images.are_given and not any((images.variables, images.rows, images.conic_rows, images.cones))
         return is_asked and is_plain and images.rows_are_apart and images.rows_have_entries
 
@@ -326,7 +323,7 @@ class _Search:
 
     def masses_find_little(self) -> bool:
         """Whether masses of sizes and prices put next to nothing into one class, where everything is alone without."""
-        return not self.tries_masses(self.alone().found) or self.masses_tell_apart()
+        return not self.tries_masses(self.alone.found) or self.masses_tell_apart()
 
     def masses_tell_apart(self) -> bool:
         """Whether floats show that next to nothing is equivalent with masses of sizes and prices."""
@@ -344,6 +341,7 @@ class _Search:
             self.program_of_all(), self.vectors_of_all, self.settings, masses=masses, may_stay=may_stay, conic=conic
         )
 
+    @cached_property
     def alone(self) -> Candidate:
         """Every variable and every row by itself, and every cone and conic row."""
         searched = self.program if self.cones is None else self.cones.stacked.program
@@ -406,7 +404,7 @@ class _Search:
 
     def exact(self) -> Candidate:
         """Classes with equal masses, or with those of sizes and prices if they are fewer."""
-        candidate = self.alone() if self.is_alone else None
+        candidate = self.alone if self.is_alone else None
         if candidate is None and self.is_linear and self.settings.scale_rows and not self.colours.may_merge:
             candidate = self.equitable()
         with memory_kept():
