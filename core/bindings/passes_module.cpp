@@ -1365,6 +1365,7 @@ public:
         return view_.obj && view_.ndim == 1 && view_.format && view_.format[0] == 'd' && !view_.format[1];
     }
     size_t size() const { return size_t(view_.len) / sizeof(double); }
+    double operator[](size_t k) const { return static_cast<const double*>(view_.buf)[k]; }
     bool are_finite() const {
         const double* values = static_cast<const double*>(view_.buf);
         return std::all_of(values, values + size(), [](double value) { return std::isfinite(value); });
@@ -1382,6 +1383,22 @@ PyObject* py_are_finite(PyObject*, PyObject* arguments) {
             if (!vector.are_finite()) Py_RETURN_FALSE;
         }
         Py_RETURN_TRUE;
+    });
+}
+
+PyObject* py_largest(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        double most = 0;
+        for (Py_ssize_t k = 0; k < PyTuple_Size(arguments); ++k) {
+            const GivenDoubles vector(PyTuple_GetItem(arguments, k));
+            if (!vector.are_there()) Py_RETURN_NONE;
+            for (size_t i = 0; i < vector.size(); ++i) {
+                const double size = std::fabs(vector[i]);
+                if (!(size <= most)) most = size;  // what is no number stays until the end
+                if (most != most) return PyFloat_FromDouble(most);
+            }
+        }
+        return PyFloat_FromDouble(most);
     });
 }
 
@@ -1517,6 +1534,9 @@ PyMethodDef methods[] = {
      "terms_of_second_order(heads, lengths, slack, rooms, v, scale): pushes of slack and of dual values, and the gap."},
     {"are_finite", py_are_finite, METH_VARARGS,
      "are_finite(*vectors): whether all entries are finite numbers; None if some vector is not one of doubles."},
+    {"largest", py_largest, METH_VARARGS,
+     "largest(*vectors): the largest absolute value, 0 of none and NaN if there is one; None if some vector is not one of "
+     "doubles."},
     {"fit", py_fit, METH_VARARGS,
      "fit(vectors, sizes, kind, are_finite): whether each is None, or an array of that kind with as many doubles, of finite "
      "ones if asked."},

@@ -162,4 +162,7 @@ def frozen(array: NDArray[ScalarT]) -> NDArray[ScalarT]:
 
 def freeze_matrix(matrix: SparseMatrix) -> None:
     """Put read-only views of its arrays into a matrix that was made here."""
-    matrix.data, matrix.indices, matrix.indptr = frozen(matrix.data), frozen(matrix.indices), frozen(matrix.indptr)
+    for part in ("data", "indices", "indptr"):
+        array: Array = getattr(matrix, part)
+        if array.flags.writeable:
+            setattr(matrix, part, frozen(array))

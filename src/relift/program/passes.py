@@ -91,9 +91,9 @@ def products_and_sizes(
     of_rows, of_columns = (np.empty(n_rows), np.empty(n_rows)), (np.empty(n_columns), np.empty(n_columns))
     parts = parts_of(matrix)
     if matrix.format == "csr":
-        compiled.products_and_sizes(parts, across, along, *of_columns, *of_rows, threads_for(matrix.nnz))
+        compiled.products_and_sizes(parts, across, along, *of_columns, *of_rows, threads_for(matrix.indices.size))
     else:
-        compiled.products_and_sizes(parts, along, across, *of_rows, *of_columns, threads_for(matrix.nnz))
+        compiled.products_and_sizes(parts, along, across, *of_rows, *of_columns, threads_for(matrix.indices.size))
     return *of_rows, *of_columns
 
 
@@ -265,7 +265,7 @@ def scan_rows(A: SparseMatrix, least: int = 1) -> tuple[Indices, Indices]:
     if compiled is None or (A.format == "csr" and not A.has_sorted_indices):
         return passes_reference.scan_rows(A, least)
     counts = np.empty(A.shape[0], np.int64)
-    found = compiled.scan_rows(parts_of(A), A.format == "csr", A.shape[1], least, counts, threads_for(A.nnz))
+    found = compiled.scan_rows(parts_of(A), A.format == "csr", A.shape[1], least, counts, threads_for(A.indices.size))
     return counts, np.frombuffer(found, np.int64)
 
 
@@ -329,7 +329,7 @@ def _parts_of_some(matrix: SparseMatrix, rows: Indices | None, columns: Indices 
     some = None if minors is None else np.ascontiguousarray(minors, np.int64)
     kept = all_of(n_major) if majors is None else np.ascontiguousarray(majors, np.int64)
     parts = parts_of(matrix)
-    offsets, indices, values = compiled.submatrix(parts, n_minor, kept, some, threads_for(matrix.nnz))
+    offsets, indices, values = compiled.submatrix(parts, n_minor, kept, some, threads_for(matrix.indices.size))
     kind = parts[0].dtype
     return np.frombuffer(offsets, kind), np.frombuffer(indices, kind), np.frombuffer(values)
 
@@ -369,7 +369,7 @@ def entries_of(matrix: SparseMatrix, rows: Indices | None, columns: Indices | No
     majors, minors = (rows, columns) if is_by_rows else (columns, rows)
     if majors is None and minors is not None:
         n_minor, wanted = matrix.shape[is_by_rows], np.ascontiguousarray(minors, np.int64)
-        found = compiled.entries_of_minors(parts_of(matrix), n_minor, wanted, threads_for(matrix.nnz))
+        found = compiled.entries_of_minors(parts_of(matrix), n_minor, wanted, threads_for(matrix.indices.size))
         major, minor, value = np.frombuffer(found[0], np.int64), np.frombuffer(found[1], np.int64), found[2]
         return Entries(*((major, minor) if is_by_rows else (minor, major)), np.frombuffer(value))
     offsets, indices, values = _parts_of_some(matrix, rows, columns)
@@ -451,6 +451,23 @@ def are_finite(*vectors: NDArray[np.generic]) -> bool:
     """
     found = None if core is None else core.are_finite(*vectors)  # None where it does not read some
     return all(bool(np.isfinite(each).all()) for each in vectors) if found is None else bool(found)
+
+
+def largest(*vectors: NDArray[np.generic]) -> float:
+    """The largest absolute value in some vectors, 0 where there is none; NaN if some entry is.
+
+    Examples
+    --------
+    >>> largest(np.array([1.0, -3.0]), np.zeros(0)), largest(np.array([np.nan, 1.0])), largest()
+    (3.0, nan, 0.0)
+    """
+    found = None if core is None else core.largest(*vectors)  # None where it does not read some
+    return max_of_sizes(vectors) if found is None else found
+
+
+def max_of_sizes(vectors: tuple[NDArray[np.generic], ...]) -> float:
+    """The same as :func:`largest` in NumPy: the twin of the compiled pass."""
+    return float(np.max([0.0, *(np.max(np.abs(each), initial=0.0) for each in vectors)]))
 
 
 def fit(vectors: tuple[object, ...], sizes: tuple[int, ...], *, are_finite: bool) -> bool:
@@ -557,7 +574,7 @@ def conic_form(
     n_more = 0 if following is None else following.shape[0]
     parts, more = parts_of(A, following), None if following is None else parts_of(following, A)
     n_equal, n_upper, _, owner, b, offsets, indices, values = compiled.conic_form(
-        parts, A.format == "csr", bounds, more, n_more, threads_for(A.nnz)
+        parts, A.format == "csr", bounds, more, n_more, threads_for(A.indices.size)
     )
     return ConicForm(
         n_equal, n_upper, np.frombuffer(owner, np.int32), np.frombuffer(b),

@@ -253,8 +253,9 @@ class Program:
         for matrix in (values["P"], values["A"]):
             if matrix is not None:
                 freeze_matrix(matrix)
+        put = object.__setattr__
         for name, value in values.items():
-            object.__setattr__(self, name, frozen(value) if isinstance(value, np.ndarray) else value)
+            put(self, name, frozen(value) if isinstance(value, np.ndarray) and value.flags.writeable else value)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Program does not change: make a new one with replace({name}=...)")

@@ -49,7 +49,7 @@ def first_order_iterations(program: Program) -> int | None:
         The program to solve.
     """
     size = program.n_variables + program.n_rows
-    if program.P is None or len(program.quadratic) or len(program.conic) or size < FEWEST_NODES:
+    if size < FEWEST_NODES or program.P is None or len(program.quadratic) or len(program.conic):
         return None
     if not is_importable("osqp"):
         return None

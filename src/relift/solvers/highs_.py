@@ -74,6 +74,8 @@ _LIMITS = ("simplex_iteration_limit", "ipm_iteration_limit", "pdlp_iteration_lim
 _NOT_KEPT = {"solver", "run_crossover", "time_limit"}
 """Options of the user with which an object is not kept: it would not go on by simplex, or not for as long as it may."""
 
+_COUNTS = ("simplex_iteration_count", "ipm_iteration_count", "qp_iteration_count", "pdlp_iteration_count")
+
 _WITHOUT_SOLUTION = {"kInfeasible", "kUnbounded", "kUnboundedOrInfeasible"}
 
 GRACE = 2.0
@@ -585,8 +587,7 @@ def _option_names(highs: Highs, wanted: Iterable[str]) -> list[str]:
 
 
 def _iterations(highs: Highs) -> int:
-    names = ("simplex_iteration_count", "ipm_iteration_count", "qp_iteration_count", "pdlp_iteration_count")
-    return sum(_count(highs, name) for name in names)
+    return sum([_count(highs, name) for name in _COUNTS])
 
 
 def _count(highs: Highs, name: str) -> int:

@@ -90,7 +90,7 @@ def kinds_in_floats(
     if not field.CORE_IS_COMPILED:
         return None
     P, A = program.P, program.A
-    P = None if P is None or P.nnz == 0 else P
+    P = None if P is None or P.indices.size == 0 else P
     index_type = index_type_of(A, P)
     kinds = FloatKinds(*_core.kinds_in_floats(
         None if P is None else core_arrays(P, index_type), core_arrays(A, index_type), A.format == "csr",
