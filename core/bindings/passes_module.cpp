@@ -585,6 +585,25 @@ PyObject* py_numbered(PyObject*, PyObject* arguments) {
     });
 }
 
+PyObject* py_first_members(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *labels_given, *members_given;
+        if (!PyArg_ParseTuple(arguments, "OO", &labels_given, &members_given)) return nullptr;
+        const Buffer labels(labels_given), members(members_given, true);
+        const size_t n = labels.size(), n_classes = members.size();
+        const int64_t* label = labels.integers<int64_t>("labels", n);
+        int64_t* member = members.integers<int64_t>("members", n_classes);
+        size_t n_seen = 0;
+        for (size_t k = 0; k < n; ++k) {
+            if (label[k] != int64_t(n_seen)) continue;  // the first of a class is the first with its number
+            if (n_seen == n_classes) throw std::invalid_argument("there are more classes");
+            member[n_seen++] = int64_t(k);
+        }
+        if (n_seen != n_classes) throw std::invalid_argument("labels are not numbered by smallest member");
+        Py_RETURN_NONE;
+    });
+}
+
 PyObject* py_grouped_sums(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         PyObject* given[3];
@@ -1402,6 +1421,22 @@ PyObject* py_largest(PyObject*, PyObject* arguments) {
     });
 }
 
+PyObject* py_extremes(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        double least = HUGE_VAL, most = 0;
+        for (Py_ssize_t k = 0; k < PyTuple_Size(arguments); ++k) {
+            const GivenDoubles vector(PyTuple_GetItem(arguments, k));
+            if (!vector.are_there()) Py_RETURN_NONE;
+            for (size_t i = 0; i < vector.size(); ++i) {
+                const double size = std::fabs(vector[i]);
+                if (size > 0 && size < least) least = size;
+                if (size > most && std::isfinite(size)) most = size;
+            }
+        }
+        return Py_BuildValue("dd", least, most);
+    });
+}
+
 PyObject* py_fit(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         PyObject *vectors, *sizes, *kind;
@@ -1537,6 +1572,8 @@ PyMethodDef methods[] = {
     {"largest", py_largest, METH_VARARGS,
      "largest(*vectors): the largest absolute value, 0 of none and NaN if there is one; None if some vector is not one of "
      "doubles."},
+    {"extremes", py_extremes, METH_VARARGS,
+     "extremes(*vectors): the least absolute value that is not 0, and the largest that is finite; None as above."},
     {"fit", py_fit, METH_VARARGS,
      "fit(vectors, sizes, kind, are_finite): whether each is None, or an array of that kind with as many doubles, of finite "
      "ones if asked."},
@@ -1587,6 +1624,8 @@ PyMethodDef methods[] = {
      "and up to sizes."},
     {"numbered", py_numbered, METH_VARARGS,
      "numbered(labels, numbers): writes classes of equal labels, numbered by smallest member; returns their number."},
+    {"first_members", py_first_members, METH_VARARGS,
+     "first_members(labels, members): writes the smallest member of each class, of labels numbered by it."},
     {"triangle", py_triangle, METH_VARARGS, "triangle(P, n, is_upper): returns offsets, indices and values."},
     {nullptr, nullptr, 0, nullptr}};
 

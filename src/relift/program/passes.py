@@ -133,6 +133,21 @@ def numbered(labels: Indices) -> tuple[Indices, int]:
     return numbers, n_classes
 
 
+def first_members(labels: Indices, n_classes: int) -> Indices:
+    """The smallest member of each class, of labels that are numbered by it.
+
+    Examples
+    --------
+    >>> first_members(np.array([0, 1, 0, 2]), 3).tolist()
+    [0, 1, 3]
+    """
+    if core is None:
+        return passes_reference.first_members(labels)
+    members = np.empty(n_classes, np.int64)
+    core.first_members(np.ascontiguousarray(labels), members)
+    return members
+
+
 def count_kinds(*words: FieldElements) -> tuple[int, int, int]:
     """How many kinds of variables there are: as they are given, up to units and signs, and up to sizes.
 
@@ -462,12 +477,19 @@ def largest(*vectors: NDArray[np.generic]) -> float:
     (3.0, nan, 0.0)
     """
     found = None if core is None else core.largest(*vectors)  # None where it does not read some
-    return max_of_sizes(vectors) if found is None else found
+    return passes_reference.largest(*vectors) if found is None else found
 
 
-def max_of_sizes(vectors: tuple[NDArray[np.generic], ...]) -> float:
-    """The same as :func:`largest` in NumPy: the twin of the compiled pass."""
-    return float(np.max([0.0, *(np.max(np.abs(each), initial=0.0) for each in vectors)]))
+def extremes(*vectors: Vector) -> tuple[float, float]:
+    """The least absolute value that is not 0, infinite without any, and the largest that is finite, 0 without any.
+
+    Examples
+    --------
+    >>> extremes(np.array([0.0, -3.0]), np.array([np.inf, 0.5])), extremes()
+    ((0.5, 3.0), (inf, 0.0))
+    """
+    found = None if core is None else core.extremes(*vectors)  # None where it does not read some
+    return passes_reference.extremes(*vectors) if found is None else found
 
 
 def fit(vectors: tuple[object, ...], sizes: tuple[int, ...], *, are_finite: bool) -> bool:

@@ -35,7 +35,7 @@ from scipy import sparse
 from relift.arrays import Vector
 from relift.errors import BackendError
 from relift.program.magnitudes import transposed_product
-from relift.program.passes import are_finite
+from relift.program.passes import are_finite, extremes
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.settings import SolverSettings
@@ -536,10 +536,9 @@ def _option_values(program: Program, settings: SolverSettings) -> dict[str, obje
         "qp_regularization_value": 1e-11,
     }
     # Only where it is needed: with it, HiGHS stumbles over small infeasible programs that it decides at once otherwise.
-    if np.any((program.A.data != 0) & (np.abs(program.A.data) <= SMALL_ENTRY)):
+    if extremes(program.A.data)[0] <= SMALL_ENTRY:
         values["small_matrix_value"] = 1e-12
-    bounds = np.concatenate([program.l, program.u, program.lb, program.ub])
-    if np.any(np.isfinite(bounds) & (np.abs(bounds) >= LARGE_BOUND)):
+    if extremes(program.l, program.u, program.lb, program.ub)[1] >= LARGE_BOUND:
         values["infinite_bound"] = float("inf")
     if settings.time_limit is not None:
         values["time_limit"] = float(settings.time_limit)
@@ -587,7 +586,7 @@ def _option_names(highs: Highs, wanted: Iterable[str]) -> list[str]:
 
 
 def _iterations(highs: Highs) -> int:
-    return sum([_count(highs, name) for name in _COUNTS])
+    return sum(_count(highs, name) for name in _COUNTS)
 
 
 def _count(highs: Highs, name: str) -> int:
