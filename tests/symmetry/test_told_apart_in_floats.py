@@ -102,6 +102,39 @@ def test_nothing_is_told_apart_that_an_exact_search_merges(monkeypatch: pytest.M
     assert n_told > 40
 
 
+def without_rows(seed: int) -> Program:
+    """A quadratic program without rows, of few or measured numbers; some variables once more: in other units, turned."""
+    random = np.random.default_rng(seed)
+    n = int(random.integers(2, 7))
+    F = random.choice([0.0, 0, 1, -1, 2, 0.3], (n, n)) if seed % 3 else random.normal(size=(n, n))
+    q = random.choice([0.0, 0, 1, -1, 2], n)
+    lb, ub = random.choice([0.0, -np.inf, -1, -2], n), random.choice([np.inf, 1.0, 2, 3], n)
+    if random.random() < 0.3:
+        lb, ub = np.full(n, -1.0), np.full(n, 1.0)
+    for _ in range(int(random.integers(0, 3))):
+        j, factor = int(random.integers(n)), float(random.choice([1.0, 2.0, 0.1, -1.0]))
+        F, q = np.c_[F, F[:, j] * factor], np.r_[q, q[j] * factor]
+        ends = np.sort([lb[j] / factor, ub[j] / factor])
+        lb, ub = np.r_[lb, ends[0]], np.r_[ub, ends[1]]
+    P = F.T @ F
+    return Program((P + P.T) / 2, q, lb=lb, ub=ub, assume_convex=True)
+
+
+@needs_core
+def test_without_rows_nothing_is_told_apart_that_an_exact_search_merges(monkeypatch: pytest.MonkeyPatch) -> None:
+    n_told = n_merged = 0
+    for seed in range(400):
+        program = without_rows(seed)
+        with monkeypatch.context() as without:
+            without.setattr(scaled_search, "kinds_in_floats", tells_nothing)
+            exact = sizes_of(program)
+        assert sizes_of(program) == exact, seed
+        n_told += is_told(program)
+        n_merged += exact[0] < program.n_variables
+    assert n_told > 100
+    assert n_merged > 60
+
+
 @needs_core
 @pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("masses", [False, True])
