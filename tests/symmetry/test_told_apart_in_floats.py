@@ -103,7 +103,7 @@ def test_nothing_is_told_apart_that_an_exact_search_merges(monkeypatch: pytest.M
 
 
 def without_rows(seed: int) -> Program:
-    """A quadratic program without rows, of few or measured numbers; some variables once more: in other units, turned."""
+    """A quadratic program without rows, of few or measured numbers; some variables once more, in other units."""
     random = np.random.default_rng(seed)
     n = int(random.integers(2, 7))
     F = random.choice([0.0, 0, 1, -1, 2, 0.3], (n, n)) if seed % 3 else random.normal(size=(n, n))
