@@ -135,6 +135,29 @@ def test_without_rows_nothing_is_told_apart_that_an_exact_search_merges(monkeypa
     assert n_merged > 60
 
 
+def fleet_in_proportion(seed: int) -> Program:
+    """A fleet with lower limits that are a computed share of sizes, beside two variables that differ in rows alone."""
+    random = np.random.default_rng(seed)
+    n = int(random.integers(2, 9))
+    size, share = random.uniform(1, 9, n).round(3), float(random.choice([0.7234982347, 0.6, 0.3]))
+    P = np.diag(np.r_[0.3 / size, 1.0, 2.0]) if seed % 3 == 0 else None
+    q, lb, ub = np.r_[np.ones(n), 1.0, 2.0], np.r_[share * size, 0.0, 0.0], np.r_[size, 5.0, 2.5]
+    return Program(P, q, np.r_[np.ones(n), 1.0, 1.7][None], [0.8 * size.sum()], lb=lb, ub=ub)
+
+
+@needs_core
+def test_fleets_in_proportion_but_for_rounding_are_merged(monkeypatch: pytest.MonkeyPatch) -> None:
+    n_merged = 0
+    for seed in range(90):
+        program = fleet_in_proportion(seed)
+        with monkeypatch.context() as without:
+            without.setattr(scaled_search, "kinds_in_floats", tells_nothing)
+            exact = sizes_of(program)
+        assert sizes_of(program) == exact, seed
+        n_merged += exact[0] < program.n_variables
+    assert n_merged > 60
+
+
 @needs_core
 @pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("masses", [False, True])

@@ -49,7 +49,8 @@ Given = ParamSpec("Given")
 Returned = TypeVar("Returned")
 
 SMALL = 10_000
-"""Up to so many entries masses are tried without a look at some rows first, and nothing is merged for the search."""
+"""Up to so many entries masses are tried without a look at some rows first, floats are asked about them in any case, and
+nothing is merged for the search."""
 
 ASKING_AGAIN = 200_000
 """From so many entries on floats are asked about masses where they could not tell what equal ones do: below, the search
@@ -314,7 +315,9 @@ class _Search:
 
     def ask_floats(self) -> None:
         """Find out by floats whether neither equal masses nor those of sizes and prices put anything into one class."""
-        if not self.may_ask_floats or (self.is_linear and not self.colours.may_merge):
+        if not self.may_ask_floats:
+            return
+        if self.is_linear and self.n_entries > SMALL and not self.colours.may_merge:
             return  # the equitable classes are the ones, and costs and bounds may tell all apart at once
         with memory_kept():
             self.kinds = self.kinds_in_floats(masses=False)
@@ -323,7 +326,10 @@ class _Search:
 
     def masses_find_little(self) -> bool:
         """Whether masses of sizes and prices put next to nothing into one class, where everything is alone without."""
-        return not self.tries_masses(self.alone.found) or self.masses_tell_apart()
+        if not self.settings.sizes:
+            return True
+        # Kinds are counted exactly: numbers in proportion but for rounding are of one kind in floats alone.
+        return (self.n_entries > SMALL and not self.tries_masses(self.alone.found)) or self.masses_tell_apart()
 
     def masses_tell_apart(self) -> bool:
         """Whether floats show that next to nothing is equivalent with masses of sizes and prices."""
