@@ -49,7 +49,7 @@ Given = ParamSpec("Given")
 Returned = TypeVar("Returned")
 
 SMALL = 10_000
-"""Up to so many entries masses are tried without a look at some rows first, floats are asked about them in any case, and
+"""Up to so many entries masses are tried without a look at some rows first, floats are asked first in any case, and
 nothing is merged for the search."""
 
 ASKING_AGAIN = 200_000
