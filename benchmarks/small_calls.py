@@ -77,6 +77,7 @@ def cases(n: int) -> Iterator[tuple[str, Make]]:
         "logistic": logistic(random, n),
         "power cone": power(random, n),
         "semidefinite cone": semidefinite(random, n),
+        **as_users_vary_them(np.random.default_rng(n + 1), n),
     }
     for name, program in made.items():
         yield name, partial(_itself, program)
@@ -84,6 +85,61 @@ def cases(n: int) -> Iterator[tuple[str, Make]]:
     yield "LP from lists", lambda: Program(q=rows[2], A=rows[0], l=rows[1], lb=0)
     yield "LP from arrays", lambda: Program(q=q, A=A, l=l, lb=0)
     yield "QP from arrays", lambda: Program(P, q, A, l, lb=0)
+
+
+def as_users_vary_them(random: np.random.Generator, n: int) -> dict[str, Program]:
+    """Free, fixed and repeated variables, bands, and cones of several kinds in one program."""
+    m, half = n // 2, n // 2
+    A, q, l = random.uniform(0, 1, (m, n)), random.uniform(1, 2, n), random.uniform(1, 2, m)
+    root = random.normal(size=(n, n))
+    P, ones = root @ root.T + np.eye(n), np.ones(n)
+    free, fixed = np.where(np.arange(n) % 2, 0.0, -np.inf), np.arange(n) % 3 == 1
+    low, high = np.where(fixed, 0.5, 0.0), np.where(fixed, 0.5, np.inf)
+    twice, once = np.eye(2), (random.uniform(0, 1, (half // 2, half)), random.uniform(1, 2, half))
+    repeated = (np.tile(once[1], 2), np.kron(twice, once[0]), np.ones(2 * (half // 2)))
+    band = 3 * np.eye(n) - np.diag(ones[1:], 1) - np.diag(ones[1:], -1)
+    ball = ConicRows(np.vstack([0 * q[None], -np.eye(n)]), np.r_[3.0, 0 * q], [SecondOrder(n + 1)])
+    return {
+        "LP, free variables": Program(q=A.T @ random.uniform(0, 1, m), A=A, l=l, lb=free),
+        "LP, fixed variables": Program(q=q, A=A, l=l, lb=low, ub=high),
+        "LP, rows of one entry": Program(q=q, A=np.vstack([A, np.eye(n)[:3]]), l=np.r_[l, 0.1, 0.2, 0.3], lb=0),
+        "LP, equal halves": Program(q=repeated[0], A=repeated[1], l=repeated[2], lb=0),
+        "LP, whole numbers": Program(
+            q=random.integers(1, 9, n), A=random.integers(0, 4, (m, n)), l=random.integers(1, 9, m), lb=0, ub=9
+        ),
+        "QP, free variables": Program(P, q, A, l, lb=free),
+        "QP, fixed variables": Program(P, q, A, l, lb=low, ub=high),
+        "QP, equal halves": Program(np.kron(twice, P[:half, :half]), *repeated, lb=0),
+        "QP, band": Program(band, q, A, l, lb=0),
+        "QP, portfolio": Program(P, -q, ones[None], [1.0], [1.0], lb=0),
+        "SOCP, all alike": Program(q=ones, A=ones[None], l=[-1.0], conic=ball),
+        "mixed cones": mixed_cones(random, max(n, 12)),
+        **{f"semidefinite cones of order {orders}": of_matrices(random, orders) for orders in ((2,), (2, 2), (10,))},
+    }
+
+
+def mixed_cones(random: np.random.Generator, n: int) -> Program:
+    """A second-order, an exponential, a semidefinite and a power cone over the first twelve variables."""
+    C, b = np.zeros((13, n)), np.zeros(13)
+    for row, column in ((1, 0), (2, 1), (3, 2), (4, 3), (6, 4), (7, 5), (8, 6), (9, 7), (10, 8), (11, 9), (12, 10)):
+        C[row, column] = -1.0
+    b[0], b[5], b[12] = 3.0, 1.0, 0.1
+    cones = [SecondOrder(4), Exponential(), Semidefinite(2), Power(0.4)]
+    A = random.uniform(0, 1, (3, n))
+    return Program(q=random.uniform(1, 2, n), A=A, l=[0.1, 0.2, 0.3], lb=-2, ub=9, conic=ConicRows(C, b, cones))
+
+
+def of_matrices(random: np.random.Generator, orders: tuple[int, ...]) -> Program:
+    """Measured costs over matrices of a common trace, with two more variables."""
+    sizes = [k * (k + 1) // 2 for k in orders]
+    size = sum(sizes)
+    trace, q = np.ones(size + 2), np.r_[random.normal(size=size), 1.0, 1.0]
+    trace[:size] = np.concatenate([np.isin(np.arange(k), np.cumsum(np.arange(1, k + 1)) - 1) for k in sizes])
+    A = np.vstack([random.uniform(0, 1, (2, size + 2)), trace])
+    return Program(
+        q=q, A=A, l=[0.1, 0.1, 1.0], u=[np.inf, np.inf, 1.0], lb=np.r_[np.full(size, -np.inf), 0.0, 0.0],
+        conic=ConicRows(-np.eye(size, size + 2), np.zeros(size), [Semidefinite(k) for k in orders]),
+    )  # fmt: skip
 
 
 def five_cones(random: np.random.Generator, n: int) -> Program:

@@ -585,6 +585,25 @@ PyObject* py_numbered(PyObject*, PyObject* arguments) {
     });
 }
 
+PyObject* py_first_members(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *labels_given, *members_given;
+        if (!PyArg_ParseTuple(arguments, "OO", &labels_given, &members_given)) return nullptr;
+        const Buffer labels(labels_given), members(members_given, true);
+        const size_t n = labels.size(), n_classes = members.size();
+        const int64_t* label = labels.integers<int64_t>("labels", n);
+        int64_t* member = members.integers<int64_t>("members", n_classes);
+        size_t n_seen = 0;
+        for (size_t k = 0; k < n; ++k) {
+            if (label[k] != int64_t(n_seen)) continue;  // the first of a class is the first with its number
+            if (n_seen == n_classes) throw std::invalid_argument("there are more classes");
+            member[n_seen++] = int64_t(k);
+        }
+        if (n_seen != n_classes) throw std::invalid_argument("labels are not numbered by smallest member");
+        Py_RETURN_NONE;
+    });
+}
+
 PyObject* py_grouped_sums(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         PyObject* given[3];
@@ -1350,16 +1369,114 @@ PyObject* py_terms_of_second_order(PyObject*, PyObject* arguments) {
     });
 }
 
+// A vector of doubles, one behind the other, as it may be given or not: nothing is raised.
+class GivenDoubles {
+public:
+    explicit GivenDoubles(PyObject* object) {
+        if (PyObject_GetBuffer(object, &view_, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT)) PyErr_Clear();
+    }
+    ~GivenDoubles() {
+        if (view_.obj) PyBuffer_Release(&view_);
+    }
+    GivenDoubles(const GivenDoubles&) = delete;
+    GivenDoubles& operator=(const GivenDoubles&) = delete;
+    bool are_there() const {
+        return view_.obj && view_.ndim == 1 && view_.format && view_.format[0] == 'd' && !view_.format[1];
+    }
+    size_t size() const { return size_t(view_.len) / sizeof(double); }
+    double operator[](size_t k) const { return static_cast<const double*>(view_.buf)[k]; }
+    bool are_finite() const {
+        const double* values = static_cast<const double*>(view_.buf);
+        return std::all_of(values, values + size(), [](double value) { return std::isfinite(value); });
+    }
+
+private:
+    Py_buffer view_{};
+};
+
 PyObject* py_are_finite(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         for (Py_ssize_t k = 0; k < PyTuple_Size(arguments); ++k) {
-            const Buffer vector(PyTuple_GetItem(arguments, k));
-            const size_t size = vector.size();
-            const double* values = vector.doubles("vector", size);
-            for (size_t i = 0; i < size; ++i)
-                if (!std::isfinite(values[i])) Py_RETURN_FALSE;
+            const GivenDoubles vector(PyTuple_GetItem(arguments, k));
+            if (!vector.are_there()) Py_RETURN_NONE;
+            if (!vector.are_finite()) Py_RETURN_FALSE;
         }
         Py_RETURN_TRUE;
+    });
+}
+
+PyObject* py_largest(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        double most = 0;
+        for (Py_ssize_t k = 0; k < PyTuple_Size(arguments); ++k) {
+            const GivenDoubles vector(PyTuple_GetItem(arguments, k));
+            if (!vector.are_there()) Py_RETURN_NONE;
+            for (size_t i = 0; i < vector.size(); ++i) {
+                const double size = std::fabs(vector[i]);
+                if (!(size <= most)) most = size;  // what is no number stays until the end
+                if (most != most) return PyFloat_FromDouble(most);
+            }
+        }
+        return PyFloat_FromDouble(most);
+    });
+}
+
+PyObject* py_extremes(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        double least = HUGE_VAL, most = 0;
+        for (Py_ssize_t k = 0; k < PyTuple_Size(arguments); ++k) {
+            const GivenDoubles vector(PyTuple_GetItem(arguments, k));
+            if (!vector.are_there()) Py_RETURN_NONE;
+            for (size_t i = 0; i < vector.size(); ++i) {
+                const double size = std::fabs(vector[i]);
+                if (size > 0 && size < least) least = size;
+                if (size > most && std::isfinite(size)) most = size;
+            }
+        }
+        return Py_BuildValue("dd", least, most);
+    });
+}
+
+PyObject* py_fit(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *vectors, *sizes, *kind;
+        int are_finite;
+        if (!PyArg_ParseTuple(arguments, "O!O!Op", &PyTuple_Type, &vectors, &PyTuple_Type, &sizes, &kind, &are_finite))
+            return nullptr;
+        if (PyTuple_Size(vectors) != PyTuple_Size(sizes)) throw std::invalid_argument("each vector has a size");
+        for (Py_ssize_t k = 0; k < PyTuple_Size(vectors); ++k) {
+            PyObject* given = PyTuple_GetItem(vectors, k);
+            if (given == Py_None) continue;
+            const size_t size = PyLong_AsSize_t(PyTuple_GetItem(sizes, k));
+            if (PyErr_Occurred()) return nullptr;
+            if (reinterpret_cast<PyObject*>(Py_TYPE(given)) != kind) Py_RETURN_FALSE;  // a masked array is no vector
+            const GivenDoubles vector(given);
+            if (!vector.are_there() || vector.size() != size) Py_RETURN_FALSE;
+            if (are_finite && !vector.are_finite()) Py_RETURN_FALSE;
+        }
+        Py_RETURN_TRUE;
+    });
+}
+
+PyObject* py_product(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject* given[3];
+        int is_by_rows;
+        if (!PyArg_ParseTuple(arguments, "OpOO", &given[0], &is_by_rows, &given[1], &given[2])) return nullptr;
+        const Buffer x(given[1]), to(given[2], true);
+        const size_t n = x.size(), m = to.size();
+        const MatrixBuffers matrix(given[0], is_by_rows ? n : m);
+        return by_width(matrix.is_wide(), [&](auto index) -> PyObject* {
+            const auto view = matrix.view<decltype(index)>(1);
+            if (view.n_major != (is_by_rows ? m : n)) throw std::invalid_argument("the vectors do not fit the matrix");
+            const double* by = x.doubles("x", n);
+            double* sums = to.doubles("out", m);
+            {
+                const WithoutLock unlocked;
+                product(view, is_by_rows != 0, by, sums);
+            }
+            Py_RETURN_NONE;
+        });
     });
 }
 
@@ -1450,7 +1567,17 @@ PyMethodDef methods[] = {
      "count_rows(A, is_by_rows, n, counts): fills the counts of entries that are not 0, by row."},
     {"terms_of_second_order", py_terms_of_second_order, METH_VARARGS,
      "terms_of_second_order(heads, lengths, slack, rooms, v, scale): pushes of slack and of dual values, and the gap."},
-    {"are_finite", py_are_finite, METH_VARARGS, "are_finite(*vectors): whether all entries are finite numbers."},
+    {"are_finite", py_are_finite, METH_VARARGS,
+     "are_finite(*vectors): whether all entries are finite numbers; None if some vector is not one of doubles."},
+    {"largest", py_largest, METH_VARARGS,
+     "largest(*vectors): the largest absolute value, 0 of none and NaN if there is one; None if some vector is not one of "
+     "doubles."},
+    {"extremes", py_extremes, METH_VARARGS,
+     "extremes(*vectors): the least absolute value that is not 0, and the largest that is finite; None as above."},
+    {"fit", py_fit, METH_VARARGS,
+     "fit(vectors, sizes, kind, are_finite): whether each is None, or an array of that kind with as many doubles, of finite "
+     "ones if asked."},
+    {"product", py_product, METH_VARARGS, "product(matrix, is_by_rows, x, out): writes the matrix times x."},
     {"expand_duals", py_expand_duals, METH_VARARGS,
      "expand_duals(values, owner, n_first, full): dual values of the rows of a conic form, back to their owners in the last."},
     {"entries_of_minors", py_entries_of_minors, METH_VARARGS,
@@ -1497,6 +1624,8 @@ PyMethodDef methods[] = {
      "and up to sizes."},
     {"numbered", py_numbered, METH_VARARGS,
      "numbered(labels, numbers): writes classes of equal labels, numbered by smallest member; returns their number."},
+    {"first_members", py_first_members, METH_VARARGS,
+     "first_members(labels, members): writes the smallest member of each class, of labels numbered by it."},
     {"triangle", py_triangle, METH_VARARGS, "triangle(P, n, is_upper): returns offsets, indices and values."},
     {nullptr, nullptr, 0, nullptr}};
 

@@ -100,32 +100,28 @@ class Clock:
     @contextmanager
     def stage(self, name: str, message: str = "") -> Iterator[None]:
         """Time what runs inside, under this name; repeated stages add up."""
-        start = self._begin(name, message)
+        if self.progress is not None:
+            self.progress(Progress(name, message))
+        start = perf_counter()
         try:
             yield
         finally:
-            self._end(name, message, start)
+            seconds = perf_counter() - start
+            self.seconds[name] = self.seconds.get(name, 0.0) + seconds
+            _log.debug("%s%s: %.4f s", name, f" ({message})" if message else "", seconds)
 
     def run(self, stage: Stage[Work], work: Work) -> None:
         """Run and time a stage; the same as :meth:`stage`, without the cost of a context manager."""
-        # What a stage says takes longer to write than short stages run.
-        is_heard = self.progress is not None or _log.isEnabledFor(logging.DEBUG)
-        message = stage.says(work) if is_heard else ""
-        start = self._begin(stage.name, message)
-        try:
+        if self.progress is None and not _log.isEnabledFor(logging.DEBUG):
+            # Nobody hears: what a stage says takes longer to write than short stages run.
+            start = perf_counter()
+            try:
+                stage.run(work)
+            finally:
+                self.seconds[stage.name] = self.seconds.get(stage.name, 0.0) + perf_counter() - start
+            return
+        with self.stage(stage.name, stage.says(work)):
             stage.run(work)
-        finally:
-            self._end(stage.name, message, start)
-
-    def _begin(self, name: str, message: str) -> float:
-        if self.progress is not None:
-            self.progress(Progress(name, message))
-        return perf_counter()
-
-    def _end(self, name: str, message: str, start: float) -> None:
-        seconds = perf_counter() - start
-        self.seconds[name] = self.seconds.get(name, 0.0) + seconds
-        _log.debug("%s%s: %.4f s", name, f" ({message})" if message else "", seconds)
 
 
 def run_stages(stages: Sequence[Stage[Work]], work: Work, clock: Clock) -> None:

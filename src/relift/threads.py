@@ -9,15 +9,14 @@ one thread in any case.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from contextlib import AbstractContextManager
+from contextvars import ContextVar, Token
+from typing import final
 
 _chosen: ContextVar[int | None] = ContextVar("relift_threads", default=None)
 
 
-@contextmanager
-def using_threads(number: int | None) -> Iterator[None]:
+def using_threads(number: int | None) -> AbstractContextManager[None]:
     """Let the compiled passes inside the block use this many threads; None changes nothing.
 
     Examples
@@ -26,11 +25,24 @@ def using_threads(number: int | None) -> Iterator[None]:
     ...     threads_in_use()
     3
     """
-    token = _chosen.set(number if number is not None else _chosen.get())
-    try:
-        yield
-    finally:
-        _chosen.reset(token)
+    return _Using(number)
+
+
+@final
+class _Using:
+    """A block with so many threads; not by ``contextmanager``, which takes longer than the smallest liftings."""
+
+    def __init__(self, number: int | None) -> None:
+        self.number = number
+        self.token: Token[int | None] | None = None
+
+    def __enter__(self) -> None:
+        if self.number is not None:
+            self.token = _chosen.set(self.number)
+
+    def __exit__(self, *error: object) -> None:
+        if self.token is not None:
+            _chosen.reset(self.token)
 
 
 LEAST_ENTRIES = 1 << 18

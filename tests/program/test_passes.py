@@ -53,6 +53,48 @@ def test_products_and_sizes_are_those_of_scipy(seed: int) -> None:
 
 
 @given(seeds)
+def test_a_product_is_that_of_scipy_to_the_last_bit(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    M = _matrix(random, *_sizes(random))
+    M.data *= random.normal(size=M.nnz) * 10.0 ** random.integers(-9, 9, M.nnz)
+    x = random.normal(size=M.shape[1]) * random.choice([0.0, 1.0, 1e150], M.shape[1])
+    np.testing.assert_array_equal(passes.product(M, x).view(np.uint64), np.asarray(M @ x).view(np.uint64))
+
+
+@given(seeds)
+def test_the_first_members_of_classes_are_those_of_numpy(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    labels, n_classes = passes.numbered(random.integers(0, 4, int(random.integers(0, 9))))
+    found = passes.first_members(labels, n_classes)
+    np.testing.assert_array_equal(found, passes_reference.first_members(labels))
+    with pytest.raises(ValueError, match=r"more classes|numbered"):
+        passes.first_members(labels, n_classes + 1)
+
+
+@given(seeds)
+def test_the_largest_entry_is_that_of_numpy(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    odd = random.choice([np.inf, -np.inf, np.nan, 0.0, -7.0])
+    vectors = tuple(random.normal(size=int(random.integers(0, 5))) for _ in range(int(random.integers(0, 4))))
+    if vectors and vectors[0].size:
+        vectors[0][-1] = odd
+    np.testing.assert_equal(passes.largest(*vectors), passes_reference.largest(*vectors))
+    np.testing.assert_equal(passes.extremes(*vectors), passes_reference.extremes(*vectors))
+    apart = tuple(each[::2] for each in vectors)
+    np.testing.assert_equal(passes.largest(*apart), passes_reference.largest(*apart))
+    np.testing.assert_equal(passes.extremes(*apart), passes_reference.extremes(*apart))
+
+
+def test_a_product_of_what_does_not_fit_is_refused() -> None:
+    M = sparse.csc_array([[1.0, 2.0]])
+    with pytest.raises(ValueError, match=r"indptr has a wrong length|do not fit"):
+        passes.product(M, np.ones(3))
+    M.indices[1] = 7
+    with pytest.raises(ValueError, match=r"outside|index"):
+        passes.product(M, np.ones(2))
+
+
+@given(seeds)
 def test_the_spread_inside_classes_is_that_of_numpy(seed: int) -> None:
     random = np.random.default_rng(seed)
     n = int(random.integers(0, 9))

@@ -84,6 +84,10 @@ def sizes_of(program: Program) -> tuple[int, ...]:
     return lifting.small.n_variables, lifting.small.n_rows
 
 
+def tells_nothing(*given: object, **options: object) -> None:
+    """What floats say where errors are too large, and without the compiled core."""
+
+
 @needs_core
 def test_nothing_is_told_apart_that_an_exact_search_merges(monkeypatch: pytest.MonkeyPatch) -> None:
     n_told = 0
@@ -92,12 +96,68 @@ def test_nothing_is_told_apart_that_an_exact_search_merges(monkeypatch: pytest.M
         reduction = reduce(program)
         if not reduction.is_trivial or not reduction.rows_are_apart or program.n_rows == 0:
             continue
-        monkeypatch.setattr(scaled_search, "TELLING", np.inf)
-        exact = sizes_of(program)
-        monkeypatch.setattr(scaled_search, "TELLING", 0)
+        with monkeypatch.context() as without:
+            without.setattr(scaled_search, "kinds_in_floats", tells_nothing)
+            exact = sizes_of(program)
         assert sizes_of(program) == exact, seed
         n_told += is_told(program)
     assert n_told > 40
+
+
+def without_rows(seed: int) -> Program:
+    """A quadratic program without rows, of few or measured numbers; some variables once more, in other units."""
+    random = np.random.default_rng(seed)
+    n = int(random.integers(2, 7))
+    F = random.choice([0.0, 0, 1, -1, 2, 0.3], (n, n)) if seed % 3 else random.normal(size=(n, n))
+    q = random.choice([0.0, 0, 1, -1, 2], n)
+    lb, ub = random.choice([0.0, -np.inf, -1, -2], n), random.choice([np.inf, 1.0, 2, 3], n)
+    if random.random() < 0.3:
+        lb, ub = np.full(n, -1.0), np.full(n, 1.0)
+    for _ in range(int(random.integers(0, 3))):
+        j, factor = int(random.integers(n)), float(random.choice([1.0, 2.0, 0.1, -1.0]))
+        F, q = np.c_[F, F[:, j] * factor], np.r_[q, q[j] * factor]
+        ends = np.sort([lb[j] / factor, ub[j] / factor])
+        lb, ub = np.r_[lb, ends[0]], np.r_[ub, ends[1]]
+    P = F.T @ F
+    return Program((P + P.T) / 2, q, lb=lb, ub=ub, assume_convex=True)
+
+
+@needs_core
+def test_without_rows_nothing_is_told_apart_that_an_exact_search_merges(monkeypatch: pytest.MonkeyPatch) -> None:
+    n_told = n_merged = 0
+    for seed in range(400):
+        program = without_rows(seed)
+        with monkeypatch.context() as without:
+            without.setattr(scaled_search, "kinds_in_floats", tells_nothing)
+            exact = sizes_of(program)
+        assert sizes_of(program) == exact, seed
+        n_told += is_told(program)
+        n_merged += exact[0] < program.n_variables
+    assert n_told > 100
+    assert n_merged > 60
+
+
+def fleet_in_proportion(seed: int) -> Program:
+    """A fleet with lower limits that are a computed share of sizes, beside two variables that differ in rows alone."""
+    random = np.random.default_rng(seed)
+    n = int(random.integers(2, 9))
+    size, share = random.uniform(1, 9, n).round(3), float(random.choice([0.7234982347, 0.6, 0.3]))
+    P = np.diag(np.r_[0.3 / size, 1.0, 2.0]) if seed % 3 == 0 else None
+    q, lb, ub = np.r_[np.ones(n), 1.0, 2.0], np.r_[share * size, 0.0, 0.0], np.r_[size, 5.0, 2.5]
+    return Program(P, q, np.r_[np.ones(n), 1.0, 1.7][None], [0.8 * size.sum()], lb=lb, ub=ub)
+
+
+@needs_core
+def test_fleets_in_proportion_but_for_rounding_are_merged(monkeypatch: pytest.MonkeyPatch) -> None:
+    n_merged = 0
+    for seed in range(90):
+        program = fleet_in_proportion(seed)
+        with monkeypatch.context() as without:
+            without.setattr(scaled_search, "kinds_in_floats", tells_nothing)
+            exact = sizes_of(program)
+        assert sizes_of(program) == exact, seed
+        n_merged += exact[0] < program.n_variables
+    assert n_merged > 60
 
 
 @needs_core
@@ -295,7 +355,6 @@ def test_masses_for_next_to_nothing_are_tried_in_small_programs_alone(monkeypatc
     steps = sparse.diags_array([random.uniform(1, 2, n).round(4), -np.ones(n - 1)], offsets=[0, 1], format="csr")[:-3]
     A = sparse.vstack([np.ones((1, n)), steps], format="csr")
     program = Program(q=price, A=A, l=np.r_[900.0, np.full(n - 3, -1.0)], lb=0, ub=size)
-    monkeypatch.setattr(scaled_search, "TELLING", 0)
     assert relift.lift(program).small.n_variables == n - 1
     monkeypatch.setattr(scaled_search, "SMALL", 0)
     assert relift.lift(program).small.n_variables == n
@@ -353,13 +412,12 @@ def test_no_cone_is_told_apart_that_an_exact_search_merges(monkeypatch: pytest.M
         told.append(kinds is not None and kinds.are_all_apart)
         return kinds
 
-    monkeypatch.setattr(scaled_search, "kinds_in_floats", asked)
     n_symmetric = 0
     for seed in range(200):
         program = of_cones(seed)
         smalls = []
-        for least in (np.inf, 0):
-            monkeypatch.setattr(scaled_search, "TELLING", least)
+        for how in (tells_nothing, asked):
+            monkeypatch.setattr(scaled_search, "kinds_in_floats", how)
             small = relift.lift(program).small
             smalls.append((small.n_variables, small.n_rows, small.conic.n_rows, len(small.conic)))
         assert smalls[0] == smalls[1], seed
@@ -500,7 +558,6 @@ def test_floats_are_asked_what_centres_can_find(monkeypatch: pytest.MonkeyPatch)
         return refine(*given, **options)
 
     monkeypatch.setattr(scaled_search, "refine_up_to_scale", counted)
-    monkeypatch.setattr(scaled_search, "TELLING", 0)
     monkeypatch.setattr(scaled_search, "may_be_equal_up_to_reflection", lambda *_: True)
     without = relift.lift(program).class_of_variable
     n_made = len(made)

@@ -51,7 +51,7 @@ public:
     FloatKinds run() {
         const u64 n = n_variables_;
         FloatKinds kinds{false, 1, 1};
-        if (n < 2 || problem_.n_rows == 0) return kinds;
+        if (n < 2 || (problem_.n_rows == 0 && !problem_.has_P())) return kinds;
         if (question_.has_masses) find_masses_in_floats();
         variables_.begin(given_, question_.sizes, question_.signs, masses_.size() ? masses_.data() : nullptr,
                          ConicNumbers(), question_.n_threads);

@@ -30,6 +30,7 @@ or unboundedness by :mod:`~relift.lifting.ray_residuals`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import final
 
 import numpy as np
@@ -39,9 +40,13 @@ from relift.errors import OptionError, ShapeError
 from relift.lifting.point_residuals import Duals, point_residuals
 from relift.lifting.ray_residuals import infeasibility_residual, unboundedness_residual
 from relift.program.arrays import as_floats
+from relift.program.passes import fit
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.records import quick
+
+_VECTORS = ("x", "y", "w", "z", "v", "ray_x", "ray_y", "ray_w", "ray_z", "ray_v")
+_vectors = attrgetter(*_VECTORS)
 
 
 @final
@@ -87,8 +92,8 @@ class Certificate:
     @property
     def worst_residual(self) -> float:
         """The largest of the three residuals of a point; NaN if one is missing."""
-        residuals = (self.primal_residual, self.dual_residual, self.duality_gap)
-        return float("nan") if any(residual != residual for residual in residuals) else max(residuals)
+        primal, dual, gap = self.primal_residual, self.dual_residual, self.duality_gap
+        return float("nan") if primal != primal or dual != dual or gap != gap else max(primal, dual, gap)
 
 
 def certify(program: Program, solution: Solution, tolerance: float = 1e-6) -> Certificate:
@@ -146,12 +151,8 @@ def _with_fitting_vectors(program: Program, solution: Solution) -> Solution:
         raise OptionError(f"{solution!r:.60} is not an answer.", "Give a Solution, or what relift.solve returned.")
 
     n, m, n_quadratic, n_conic = program.n_variables, program.n_rows, len(program.quadratic), program.conic.n_rows
-    sizes = {
-        "x": n, "y": m, "w": n, "z": n_quadratic, "v": n_conic,
-        "ray_x": n, "ray_y": m, "ray_w": n, "ray_z": n_quadratic, "ray_v": n_conic,
-    }  # fmt: skip
-    given = vars(solution) if type(solution) is Solution else {}
-    if given and all(_is_fitting(given[name], size) for name, size in sizes.items()):
+    sizes = (n, m, n, n_quadratic, n_conic, n, m, n, n_quadratic, n_conic)
+    if type(solution) is Solution and fit(_vectors(solution), sizes, are_finite=False):
         return solution
 
     def fitting(name: str, size: int) -> Vector | None:
@@ -165,10 +166,5 @@ def _with_fitting_vectors(program: Program, solution: Solution) -> Solution:
             raise ShapeError(f"{name} of the solution {has}, but {size} are needed.", "", name)
         return vector
 
-    vectors = {name: fitting(name, size) for name, size in sizes.items()}
+    vectors = {name: fitting(name, size) for name, size in zip(_VECTORS, sizes, strict=True)}
     return Solution(solution.status, **vectors)  # type: ignore[arg-type]
-
-
-def _is_fitting(vector: object, size: int) -> bool:
-    """Whether it is missing, or of the right length and kind as it is."""
-    return vector is None or (type(vector) is np.ndarray and vector.dtype == np.float64 and vector.shape == (size,))

@@ -72,7 +72,7 @@ def point_residuals(program: Program, x: Vector, duals: Duals | None = None) -> 
         ),
         program.r,
         (np.ascontiguousarray(x), y, w), more, (Ax, sizes),
-        threads_for(program.A.nnz + (0 if program.P is None else program.P.nnz)),
+        threads_for(program.A.indices.size + (0 if program.P is None else program.P.indices.size)),
     )  # fmt: skip
     if not is_in_range:
         return residuals_slowly(program, x, duals)

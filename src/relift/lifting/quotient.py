@@ -32,6 +32,7 @@ from relift.lifting.conic_quotient import ConicQuotient
 from relift.lifting.summed_entries import FEW, summed, with_merged_columns
 from relift.program.conic_rows import ConicRows
 from relift.program.index_sets import some_of
+from relift.program.other_order import by_rows
 from relift.program.passes import submatrix
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
@@ -204,7 +205,7 @@ def quotient(program: Program, symmetry: Symmetry, old: Quotient | None = None) 
 def _quotient_of_conic_rows(rows: ConicRows, symmetry: Symmetry, lifted: ConicQuotient) -> ConicRows:
     """The representatives' rows, multiplied by their factors, in the lifted cones."""
     w = None if symmetry.variable_scales is None else symmetry.w
-    A = _quotient_of_A(rows.A, symmetry.conic_rows, symmetry.variables, w).tocsr()
+    A = by_rows(_quotient_of_A(rows.A, symmetry.conic_rows, symmetry.variables, w))
     chosen = symmetry.conic_rows.representatives
     factor = np.where(symmetry.conic_v[chosen] == 0, 0.0, lifted.factor)  # a row at rest is 0, but for rounding
     A.data = A.data * np.repeat(factor, np.diff(A.indptr))
@@ -232,7 +233,7 @@ def _quotient_of_quadratic_rows(rows: QuadraticRows, constraints: Partition, var
     distinct, sums = distinct[real], sums[real]
     q = rows.q[constraints.representatives].tocoo()
     shape = (constraints.n_classes, size)
-    linear = summed(q.coords[0], variables.labels[q.coords[1]], q.data, shape, CANCELLED).tocsr()
+    linear = by_rows(summed(q.coords[0], variables.labels[q.coords[1]], q.data, shape, CANCELLED))
     return QuadraticRows(
         distinct // (size * size),
         distinct // size % size,

@@ -17,6 +17,7 @@ from relift.lifting.cuts import Cuts
 from relift.lifting.presolve_scan import Scan
 from relift.program.index_sets import all_of, constant
 from relift.program.magnitudes import FEW_ENTRIES, transposed_product
+from relift.program.passes import product
 from relift.program.program import Program
 from relift.program.solution import Solution, SolutionParts
 from relift.records import quick
@@ -202,4 +203,4 @@ def trivial_reduction(
 
 def _gradient(program: Program, x: Vector | None) -> Vector:
     assert x is not None
-    return program.q if program.P is None else program.P @ x + program.q
+    return program.q if program.P is None else product(program.P, x) + program.q

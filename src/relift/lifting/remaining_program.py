@@ -10,7 +10,7 @@ from relift.lifting.reduction import Reduction, trivial_reduction
 from relift.lifting.substitution import Substitution, places
 from relift.lifting.tightest_bounds import ScaledBounds, leave_no_value, tightest
 from relift.program.index_sets import constant, distinct, some_of, taken, where
-from relift.program.passes import scan_rows, submatrix
+from relift.program.passes import product, scan_rows, submatrix
 from relift.program.program import Program
 from relift.symmetry import finite_field as exact
 from relift.symmetry.exact_vectors import VectorImages
@@ -96,7 +96,7 @@ def _constant(work: Substitution, variables: Indices, values: Vector) -> tuple[f
     program = work.program
 
     def make() -> tuple[float, float]:
-        curvature = 0.0 if program.P is None else 0.5 * float(values @ (program.P @ values))
+        curvature = 0.0 if program.P is None else 0.5 * float(values @ product(program.P, values))
         return float(program.q @ values), curvature
 
     objects = (program.q, program.P, *work.shifts)

@@ -117,8 +117,7 @@ class AtRest:
     @property
     def is_empty(self) -> bool:
         """Whether nothing is at rest, and all variables are measured from 0."""
-        masks = (self.variables, self.rows, self.conic_rows, self.cones)
-        return self.centres is None and all(mask is None for mask in masks)
+        return self.variables is self.rows is self.conic_rows is self.cones is None and self.centres is None
 
 
 def settle(program: Program, images: VectorImages, rest: AtRest, reading: Reading = "decimal") -> Settled:

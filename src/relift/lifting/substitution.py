@@ -132,7 +132,7 @@ class Substitution:
     def drop_empty(self, rows: Indices) -> None:
         """Drop rows without entries that 0 satisfies."""
         # Each side by its own size: l = 4 beside u = 1e15 is no rounding of 0.
-        terms = self.row_terms[rows]
+        terms = self.terms["A"][rows] if "A" in self.terms else np.zeros(rows.size)
         below, above = (
             1.0 + np.maximum(np.abs(_finite(side[rows])), terms) for side in (self.program.l, self.program.u)
         )

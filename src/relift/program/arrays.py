@@ -131,6 +131,8 @@ def kept(array: NDArray[ScalarT], is_ours: bool = False) -> NDArray[ScalarT]:
     ([1.0, 1.0, 1.0], False, True)
     """
     flags = array.flags
+    if flags.owndata and not flags.writeable and flags.c_contiguous and type(array) is np.ndarray:
+        return array
     if is_ours and flags.c_contiguous and array.base is None:
         flags.writeable = False
     elif not (flags.c_contiguous and type(array) is np.ndarray and _is_safe(array)):
@@ -160,4 +162,7 @@ def frozen(array: NDArray[ScalarT]) -> NDArray[ScalarT]:
 
 def freeze_matrix(matrix: SparseMatrix) -> None:
     """Put read-only views of its arrays into a matrix that was made here."""
-    matrix.data, matrix.indices, matrix.indptr = frozen(matrix.data), frozen(matrix.indices), frozen(matrix.indptr)
+    for part in ("data", "indices", "indptr"):
+        array: Array = getattr(matrix, part)
+        if array.flags.writeable:
+            setattr(matrix, part, frozen(array))

@@ -115,13 +115,14 @@ def constant(value: float, size: int) -> Indices | Vector:
     >>> constant(2.0, 3).tolist(), constant(-1, 2).dtype.name
     ([2.0, 2.0, 2.0], 'int64')
     """
-    return _ones(size, isinstance(value, int)) if value == 1 else _made_of(value, size)
+    # A zero may have a sign, by which a cache does not tell it from another one.
+    return _kept_of(value, size) if value or isinstance(value, int) or str(value) == "0.0" else _made_of(value, size)
 
 
-@lru_cache(maxsize=KEPT_VECTORS)
-def _ones(size: int, is_whole: bool) -> Indices | Vector:
-    """Those of ones, for which every lifting asks several times."""
-    return _made_of(1 if is_whole else 1.0, size)
+@lru_cache(maxsize=KEPT_VECTORS, typed=True)
+def _kept_of(value: float, size: int) -> Indices | Vector:
+    """Every lifting asks several times for the same ones."""
+    return _made_of(value, size)
 
 
 def _made_of(value: float, size: int) -> Indices | Vector:

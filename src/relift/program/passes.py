@@ -91,9 +91,9 @@ def products_and_sizes(
     of_rows, of_columns = (np.empty(n_rows), np.empty(n_rows)), (np.empty(n_columns), np.empty(n_columns))
     parts = parts_of(matrix)
     if matrix.format == "csr":
-        compiled.products_and_sizes(parts, across, along, *of_columns, *of_rows, threads_for(matrix.nnz))
+        compiled.products_and_sizes(parts, across, along, *of_columns, *of_rows, threads_for(matrix.indices.size))
     else:
-        compiled.products_and_sizes(parts, along, across, *of_rows, *of_columns, threads_for(matrix.nnz))
+        compiled.products_and_sizes(parts, along, across, *of_rows, *of_columns, threads_for(matrix.indices.size))
     return *of_rows, *of_columns
 
 
@@ -131,6 +131,21 @@ def numbered(labels: Indices) -> tuple[Indices, int]:
     numbers = np.empty(labels.size, np.int64)
     n_classes: int = core.numbered(np.ascontiguousarray(labels, np.int64), numbers)
     return numbers, n_classes
+
+
+def first_members(labels: Indices, n_classes: int) -> Indices:
+    """The smallest member of each class, of labels that are numbered by it.
+
+    Examples
+    --------
+    >>> first_members(np.array([0, 1, 0, 2]), 3).tolist()
+    [0, 1, 3]
+    """
+    if core is None:
+        return passes_reference.first_members(labels)
+    members = np.empty(n_classes, np.int64)
+    core.first_members(np.ascontiguousarray(labels), members)
+    return members
 
 
 def count_kinds(*words: FieldElements) -> tuple[int, int, int]:
@@ -265,7 +280,7 @@ def scan_rows(A: SparseMatrix, least: int = 1) -> tuple[Indices, Indices]:
     if compiled is None or (A.format == "csr" and not A.has_sorted_indices):
         return passes_reference.scan_rows(A, least)
     counts = np.empty(A.shape[0], np.int64)
-    found = compiled.scan_rows(parts_of(A), A.format == "csr", A.shape[1], least, counts, threads_for(A.nnz))
+    found = compiled.scan_rows(parts_of(A), A.format == "csr", A.shape[1], least, counts, threads_for(A.indices.size))
     return counts, np.frombuffer(found, np.int64)
 
 
@@ -329,7 +344,7 @@ def _parts_of_some(matrix: SparseMatrix, rows: Indices | None, columns: Indices 
     some = None if minors is None else np.ascontiguousarray(minors, np.int64)
     kept = all_of(n_major) if majors is None else np.ascontiguousarray(majors, np.int64)
     parts = parts_of(matrix)
-    offsets, indices, values = compiled.submatrix(parts, n_minor, kept, some, threads_for(matrix.nnz))
+    offsets, indices, values = compiled.submatrix(parts, n_minor, kept, some, threads_for(matrix.indices.size))
     kind = parts[0].dtype
     return np.frombuffer(offsets, kind), np.frombuffer(indices, kind), np.frombuffer(values)
 
@@ -369,7 +384,7 @@ def entries_of(matrix: SparseMatrix, rows: Indices | None, columns: Indices | No
     majors, minors = (rows, columns) if is_by_rows else (columns, rows)
     if majors is None and minors is not None:
         n_minor, wanted = matrix.shape[is_by_rows], np.ascontiguousarray(minors, np.int64)
-        found = compiled.entries_of_minors(parts_of(matrix), n_minor, wanted, threads_for(matrix.nnz))
+        found = compiled.entries_of_minors(parts_of(matrix), n_minor, wanted, threads_for(matrix.indices.size))
         major, minor, value = np.frombuffer(found[0], np.int64), np.frombuffer(found[1], np.int64), found[2]
         return Entries(*((major, minor) if is_by_rows else (minor, major)), np.frombuffer(value))
     offsets, indices, values = _parts_of_some(matrix, rows, columns)
@@ -449,9 +464,77 @@ def are_finite(*vectors: NDArray[np.generic]) -> bool:
     >>> are_finite(np.array([1.0, 1e300]), np.zeros(0)), are_finite(np.zeros(2), np.array([np.nan]))
     (True, False)
     """
-    if core is not None and all(each.dtype == np.float64 and each.flags.c_contiguous for each in vectors):
-        return bool(core.are_finite(*vectors))
-    return all(bool(np.isfinite(each).all()) for each in vectors)
+    found = None if core is None else core.are_finite(*vectors)  # None where it does not read some
+    return all(bool(np.isfinite(each).all()) for each in vectors) if found is None else bool(found)
+
+
+def largest(*vectors: NDArray[np.generic]) -> float:
+    """The largest absolute value in some vectors, 0 where there is none; NaN if some entry is.
+
+    Examples
+    --------
+    >>> largest(np.array([1.0, -3.0]), np.zeros(0)), largest(np.array([np.nan, 1.0])), largest()
+    (3.0, nan, 0.0)
+    """
+    found = None if core is None else core.largest(*vectors)  # None where it does not read some
+    return passes_reference.largest(*vectors) if found is None else found
+
+
+def extremes(*vectors: Vector) -> tuple[float, float]:
+    """The least absolute value that is not 0, infinite without any, and the largest that is finite, 0 without any.
+
+    Examples
+    --------
+    >>> extremes(np.array([0.0, -3.0]), np.array([np.inf, 0.5])), extremes()
+    ((0.5, 3.0), (inf, 0.0))
+    """
+    found = None if core is None else core.extremes(*vectors)  # None where it does not read some
+    return passes_reference.extremes(*vectors) if found is None else found
+
+
+def fit(vectors: tuple[object, ...], sizes: tuple[int, ...], *, are_finite: bool) -> bool:
+    """Whether vectors are missing, or arrays of floats of these sizes, one number behind the other.
+
+    Parameters
+    ----------
+    vectors
+        Arrays or None; anything else does not fit.
+    sizes
+        How long each has to be.
+    are_finite
+        Whether their numbers must be finite, too.
+
+    Examples
+    --------
+    >>> fit((np.ones(2), None), (2, 3), are_finite=True), fit((np.ones(2),), (3,), are_finite=False)
+    (True, False)
+    """
+    if core is None:
+        return passes_reference.fit(vectors, sizes, are_finite)
+    return bool(core.fit(vectors, sizes, np.ndarray, are_finite))
+
+
+def product(matrix: SparseMatrix, x: Vector) -> Vector:
+    """The matrix times a vector, as SciPy computes it, to the last bit, without what SciPy asks before.
+
+    Parameters
+    ----------
+    matrix
+        CSC or CSR array.
+    x
+        One number for each column.
+
+    Examples
+    --------
+    >>> product(sparse.csc_array([[1.0, -2.0], [0.0, 3.0]]), np.array([1.0, 1.0])).tolist()
+    [-1.0, 3.0]
+    """
+    compiled = core_for(matrix)
+    if compiled is None:
+        return np.asarray(matrix @ x, np.float64)
+    sums = np.empty(matrix.shape[0])
+    compiled.product(parts_of(matrix), matrix.format == "csr", np.ascontiguousarray(x), sums)
+    return sums
 
 
 def expand_duals(values: Vector, owner: NDArray[np.int32], n_first: int, size: int) -> Vector:
@@ -513,7 +596,7 @@ def conic_form(
     n_more = 0 if following is None else following.shape[0]
     parts, more = parts_of(A, following), None if following is None else parts_of(following, A)
     n_equal, n_upper, _, owner, b, offsets, indices, values = compiled.conic_form(
-        parts, A.format == "csr", bounds, more, n_more, threads_for(A.nnz)
+        parts, A.format == "csr", bounds, more, n_more, threads_for(A.indices.size)
     )
     return ConicForm(
         n_equal, n_upper, np.frombuffer(owner, np.int32), np.frombuffer(b),

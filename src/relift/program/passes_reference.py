@@ -22,6 +22,33 @@ def products_and_sizes(
     return matrix @ g, sizes @ np.abs(g), matrix.T @ h, sizes.T @ np.abs(h)
 
 
+def largest(*vectors: NDArray[np.generic]) -> float:
+    """The largest absolute value; NaN if some entry is."""
+    return float(np.max([0.0, *(np.max(np.abs(each), initial=0.0) for each in vectors)]))
+
+
+def extremes(*vectors: Vector) -> tuple[float, float]:
+    """The least absolute value that is not 0, and the largest that is finite."""
+    sizes = np.abs(np.concatenate([np.zeros(0), *vectors]))
+    finite = sizes[np.isfinite(sizes)]
+    return float(np.min(sizes[sizes > 0], initial=np.inf)), float(np.max(finite, initial=0.0))
+
+
+def fit(vectors: tuple[object, ...], sizes: tuple[int, ...], are_finite: bool) -> bool:
+    """Whether each is None, or a contiguous array of that many floats, of finite ones if asked."""
+    return all(
+        vector is None
+        or (
+            type(vector) is np.ndarray
+            and vector.dtype == np.float64
+            and vector.shape == (size,)
+            and vector.flags.c_contiguous
+            and (not are_finite or bool(np.isfinite(vector).all()))
+        )
+        for vector, size in zip(vectors, sizes, strict=True)
+    )
+
+
 def spread(vector: Vector, sizes: Vector | None, representatives: Indices, labels: Indices) -> float:
     """The largest difference inside a class relative to the sizes, or to the numbers themselves."""
     sizes = np.abs(vector) if sizes is None else sizes
@@ -42,6 +69,14 @@ def numbered(labels: Indices) -> tuple[Indices, int]:
     rank = np.empty(first.size, np.int64)
     rank[np.argsort(first, kind="stable")] = np.arange(first.size)
     return rank[inverse], int(first.size)
+
+
+def first_members(labels: Indices) -> Indices:
+    """Where the largest label so far grows."""
+    is_first = np.ones(labels.size, bool)
+    highest = np.maximum.accumulate(labels)
+    np.not_equal(highest[1:], highest[:-1], out=is_first[1:])
+    return np.flatnonzero(is_first)
 
 
 def count_kinds(*words: FieldElements) -> tuple[int, int, int]:

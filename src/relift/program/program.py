@@ -21,7 +21,7 @@ from relift.errors import AsymmetricError, BoundsError, NotANumberError, ShapeEr
 from relift.program.arrays import as_floats, as_matrix, as_vector, freeze_matrix, frozen
 from relift.program.conic_rows import ConicRows
 from relift.program.convexity import check_convex
-from relift.program.passes import is_symmetric
+from relift.program.passes import is_symmetric, product
 from relift.program.quadratic_rows import QuadraticConstraint, QuadraticRows
 from relift.program.sparse_structure import csc_from_triples, no_rows
 from relift.settings import check_choice, suggests_options
@@ -253,8 +253,9 @@ class Program:
         for matrix in (values["P"], values["A"]):
             if matrix is not None:
                 freeze_matrix(matrix)
+        put = object.__setattr__
         for name, value in values.items():
-            object.__setattr__(self, name, frozen(value) if isinstance(value, np.ndarray) else value)
+            put(self, name, frozen(value) if isinstance(value, np.ndarray) and value.flags.writeable else value)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Program does not change: make a new one with replace({name}=...)")
@@ -302,7 +303,7 @@ class Program:
         9.0
         """
         point = np.asarray(x, dtype=np.float64)
-        quadratic = 0.0 if self.P is None else 0.5 * float(point @ (self.P @ point))
+        quadratic = 0.0 if self.P is None else 0.5 * float(point @ product(self.P, point))
         return quadratic + float(self.q @ point) + self.r
 
     def minimisation(self) -> Program:

@@ -6,11 +6,13 @@ of another length are failures of that backend, told in its message; then the ne
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 import numpy as np
 
 from relift.errors import MissingPackageError, OptionError
 from relift.kept_solvers import KeptSolvers
-from relift.program.passes import are_finite
+from relift.program.passes import are_finite, fit
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.settings import SolverSettings
@@ -18,6 +20,7 @@ from relift.solvers.backend import Backend
 
 _POINTS = ("x", "y", "w", "z", "v")
 _RAYS = ("ray_x", "ray_y", "ray_w", "ray_z", "ray_v")
+_vectors = attrgetter(*_POINTS, *_RAYS)
 
 
 def ask(
@@ -85,6 +88,8 @@ def _what_is_wrong(program: Program, answer: Solution) -> str:
         len(program.quadratic),
         program.conic.n_rows,
     )
+    if fit(_vectors(answer), (*sizes, *sizes), are_finite=True):  # as nearly always
+        return "gave no point" if answer.x is None and answer.status.has_point else ""
     given = []
     for names in (_POINTS, _RAYS):
         for name, size in zip(names, sizes, strict=True):

@@ -204,8 +204,10 @@ class _Form:
             case Status.UNBOUNDED:
                 return _if_proved(program, unbounded(name, found.x, **facts))
             case answered:
-                answer = with_point(program, name, answered, found.x, y, w, **facts)
-                answer = answer.but(z=curved.expand(of_curved), v=v)
+                z = curved.expand(of_curved)
+                answer = with_point(program, name, answered, found.x, y, w, z, v, **facts)
+                if answer.x is None:
+                    return answer.but(z=z, v=v)
                 if not curved.sizes:
                     return answer
                 return polished(program, answer, tolerance) if answered.has_point else answer
@@ -328,7 +330,7 @@ def _stopped(error: BaseException) -> BackendError:
 
 def _has_dear_digits(program: Program) -> bool:
     """Whether the last digits cost much: there are exponential, power or semidefinite cones."""
-    return any(not isinstance(cone, SecondOrder) for cone in program.conic.cones)
+    return not set(map(type, program.conic.cones)) <= {SecondOrder}
 
 
 def _tolerance(settings: SolverSettings, digits: float) -> float:

@@ -25,7 +25,7 @@ from relift.arrays import CoordinateMatrix, Integers, SparseMatrix, Vector
 from relift.errors import BackendError, MissingPackageError, OptionError, UnknownOptionError
 from relift.program.cone_distance import largest_of_cones, pushed_into
 from relift.program.magnitudes import largest_of_columns, largest_of_rows, transposed_product
-from relift.program.passes import are_finite, conic_form, expand_duals, triangle
+from relift.program.passes import are_finite, conic_form, expand_duals, largest, triangle
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.program.sparse_structure import unchecked
@@ -331,7 +331,7 @@ def direction_of_divergence(program: Program, x: ArrayLike) -> Vector | None:
     At a true optimum, however far away, the slope along the way there is zero; here it must still be that of q.
     """
     point = np.asarray(x, dtype=np.float64).ravel()
-    size = float(np.abs(point).max(initial=0.0))
+    size = largest(point)
     if point.size != program.n_variables or not 1e6 < size < np.inf:
         return None
     direction: Vector = point / size
@@ -357,7 +357,7 @@ def infeasible(
     ray_y, ray_w = (None, None) if ray is None else ray
     if ray_y is not None and ray_w is not None:
         v = np.zeros(program.conic.n_rows) if ray_v is None else ray_v
-        size = max(float(np.max(np.abs(part), initial=0.0)) for part in (ray_y, ray_w, v))
+        size = largest(ray_y, ray_w, v)
         if not (np.isfinite(size) and size > 0):
             ray_y = ray_w = ray_v = None
         else:
@@ -388,7 +388,7 @@ def unbounded(backend: str, ray: ArrayLike | None, **facts: Unpack[Facts]) -> So
     ray_x = None
     if ray is not None:
         ray_x = np.asarray(ray, dtype=np.float64).ravel()
-        size = np.max(np.abs(ray_x), initial=0.0)
+        size = largest(ray_x)
         ray_x = ray_x / size if np.isfinite(size) and size > 0 else None
     return Solution(Status.UNBOUNDED, objective=float("-inf"), ray_x=ray_x, backend=backend, **facts)
 
@@ -418,6 +418,8 @@ def with_point(
     x: ArrayLike,
     y: Vector | None,
     w: Vector | None,
+    z: Vector | None = None,
+    v: Vector | None = None,
     **facts: Unpack[Facts],
 ) -> Solution:
     """Answer with a point; NaN, infinity and running off to infinity are not called optimal."""
@@ -429,7 +431,7 @@ def with_point(
         return unbounded(backend, direction, **facts)
     if y is not None and w is not None and not are_finite(y, w):
         y = w = None
-    return Solution(status, point, y, w, objective=program.objective(point), backend=backend, **facts)
+    return Solution(status, point, y, w, program.objective(point), z, v, backend=backend, **facts)
 
 
 def check_option_names(backend: str, options: Mapping[str, object], known: Iterable[str]) -> None:

@@ -35,7 +35,7 @@ from scipy import sparse
 from relift.arrays import Vector
 from relift.errors import BackendError
 from relift.program.magnitudes import transposed_product
-from relift.program.passes import are_finite
+from relift.program.passes import are_finite, extremes
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.settings import SolverSettings
@@ -74,6 +74,8 @@ _LIMITS = ("simplex_iteration_limit", "ipm_iteration_limit", "pdlp_iteration_lim
 
 _NOT_KEPT = {"solver", "run_crossover", "time_limit"}
 """Options of the user with which an object is not kept: it would not go on by simplex, or not for as long as it may."""
+
+_COUNTS = ("simplex_iteration_count", "ipm_iteration_count", "qp_iteration_count", "pdlp_iteration_count")
 
 _WITHOUT_SOLUTION = {"kInfeasible", "kUnbounded", "kUnboundedOrInfeasible"}
 
@@ -544,10 +546,9 @@ def _option_values(program: Program, settings: SolverSettings) -> dict[str, obje
         "qp_regularization_value": 1e-11,
     }
     # Only where it is needed: with it, HiGHS stumbles over small infeasible programs that it decides at once otherwise.
-    if np.any((program.A.data != 0) & (np.abs(program.A.data) <= SMALL_ENTRY)):
+    if extremes(program.A.data)[0] <= SMALL_ENTRY:
         values["small_matrix_value"] = 1e-12
-    bounds = np.concatenate([program.l, program.u, program.lb, program.ub])
-    if np.any(np.isfinite(bounds) & (np.abs(bounds) >= LARGE_BOUND)):
+    if extremes(program.l, program.u, program.lb, program.ub)[1] >= LARGE_BOUND:
         values["infinite_bound"] = float("inf")
     if settings.time_limit is not None:
         values["time_limit"] = float(settings.time_limit)
@@ -595,8 +596,7 @@ def _option_names(highs: Highs, wanted: Iterable[str]) -> list[str]:
 
 
 def _iterations(highs: Highs) -> int:
-    names = ("simplex_iteration_count", "ipm_iteration_count", "qp_iteration_count", "pdlp_iteration_count")
-    return sum(_count(highs, name) for name in names)
+    return sum(_count(highs, name) for name in _COUNTS)
 
 
 def _count(highs: Highs, name: str) -> int:

@@ -62,7 +62,7 @@ class PowerTrees:
     def of(cls, program: Program) -> PowerTrees:
         """Take the large power cones of a program apart."""
         rows = program.conic
-        if not any(isinstance(cone, PowerND) for cone in rows.cones):
+        if PowerND not in map(type, rows.cones):
             return cls(program, program.n_variables, np.arange(rows.n_rows), is_trivial=True)
         trees = _Trees(rows)
         n, k = program.n_variables, trees.n_joints

@@ -152,17 +152,17 @@ def get_backend(name: str) -> Backend:
     clarabel, osqp, piqp, scs, qpsolvers:<name>, cvxpy:<NAME>.
     """
     text = str(name)
+    if (known := _LINES.get(text)) is not None and not known.is_family:
+        return _made(known)
     for line in _BACKENDS:
         if line.is_family and text.startswith(line.name) and len(text) > len(line.name):
             return _made(line, text[len(line.name) :])
-        if not line.is_family and text == line.name:
-            return _made(line)
     import difflib
 
     near = difflib.get_close_matches(text.lower(), [line.name for line in _BACKENDS], n=1)
     suggestion = f"Did you mean {_shown(near[0])!r}? " if near else ""
-    known = ", ".join(_shown(line.name) for line in _BACKENDS)
-    raise OptionError(f"there is no backend {text!r}.", f"{suggestion}Expected one of: {known}.")
+    names = ", ".join(_shown(line.name) for line in _BACKENDS)
+    raise OptionError(f"there is no backend {text!r}.", f"{suggestion}Expected one of: {names}.")
 
 
 def backend_names(*, installed: bool = False) -> tuple[str, ...]:

@@ -299,7 +299,7 @@ def refine(
     else:
         variables, rows = np.empty(n_variables, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
         scales, scale_images = np.empty(n_rows), np.empty(n_rows, dtype=np.uint64)
-        index_type, n_entries = index_type_of(A, P), A.nnz + (0 if P is None else P.nnz)
+        index_type, n_entries = index_type_of(A, P), A.indices.size + (0 if P is None else P.indices.size)
         n_passes, n_splitters, extra_bytes, n_unscaled, all_are_apart = _core.refine(
             None if P is None else core_arrays(P, index_type), core_arrays(A, index_type),
             A.format == "csr", n_variables, n_rows,

@@ -14,6 +14,7 @@ of :mod:`relift.symmetry.cone_refinement` are counted out besides.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from relift.program.passes import are_finite, entries_of, products_and_sizes, sp
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
 from relift.program.symmetric_matrices import cones_by_side, is_off_diagonal, upper_triangle, with_entries
-from relift.symmetry.partition import Partition
+from relift.symmetry.partition import KEPT_SIZE, Partition
 
 TOLERANCE = 1e-10
 """The largest relative difference inside a class that passes as rounding."""
@@ -226,13 +227,21 @@ def _divided(low: Vector, high: Vector, scales: Vector | None) -> tuple[Vector, 
 
 def _random_weights(variables: Partition, rows: Partition) -> tuple[Vector, Vector]:
     """A random number for each class of variables and of rows, given to its members: 1 to 2, of either sign."""
-    random = np.random.default_rng(20160613)
-    weights = []
-    for classes in (variables, rows):
-        drawn = random.uniform(-1.0, 1.0, classes.n_classes)
-        drawn += np.copysign(1.0, drawn)
-        weights.append(drawn[classes.labels])
-    return weights[0], weights[1]
+    n, m = variables.n_classes, rows.n_classes
+    g, h = _kept_draws(n, m) if n + m <= KEPT_SIZE else _draws(n, m)
+    return g[variables.labels], h[rows.labels]
+
+
+def _draws(n: int, m: int) -> tuple[Vector, Vector]:
+    random, drawn = np.random.default_rng(20160613), []
+    for size in (n, m):
+        numbers = random.uniform(-1.0, 1.0, size)
+        drawn.append(numbers + np.copysign(1.0, numbers))
+    return drawn[0], drawn[1]
+
+
+_kept_draws = lru_cache(maxsize=64)(_draws)
+"""To make a generator takes longer than a check of few classes."""
 
 
 def distance_of_quadratic_rows(rows: QuadraticRows, variables: Partition, constraints: Partition) -> float:

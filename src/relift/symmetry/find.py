@@ -129,11 +129,13 @@ class Symmetry:
         total = np.bincount(self.variables.labels, self.variable_masses, self.variables.n_classes)
         return np.asarray(total / self.variable_masses[self.variables.representatives], np.float64)
 
-    @property
+    @cached_property
     def is_discrete(self) -> bool:
         """Whether no two variables and no two rows are equivalent."""
-        every = (self.variables, self.rows, self.quadratic, self.conic_rows, self.cones)
-        return all(classes.is_discrete for classes in every)
+        return (
+            self.variables.is_discrete and self.rows.is_discrete and self.quadratic.is_discrete
+            and self.conic_rows.is_discrete and self.cones.is_discrete
+        )  # fmt: skip
 
 
 @final

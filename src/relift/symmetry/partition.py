@@ -14,7 +14,9 @@ from relift.arrays import Indices, Labels, SparseMatrix
 from relift.errors import PartitionError
 from relift.program.arrays import kept
 from relift.program.index_sets import all_of, constant
-from relift.program.passes import numbered
+from relift.program.passes import first_members, numbered
+
+_WORDS = (np.dtype(np.int64), np.dtype(np.uint64))
 
 KEPT_SIZE = 256
 """Partitions of up to so many elements into single ones are made once."""
@@ -64,13 +66,13 @@ class Partition:
     @classmethod
     def from_labels(cls, labels: ArrayLike) -> Partition:
         """Renumber any integer labels by smallest member."""
+        if type(labels) is np.ndarray and labels.ndim == 1 and labels.dtype in _WORDS:
+            return cls.trusted(*numbered(labels.view(np.int64)))  # words: other numbers, equal where these are
         given = np.asarray(labels)
         if given.ndim != 1:
             raise PartitionError(f"labels have {given.ndim} dimensions.", "Give one label for each element.")
         if np.ma.is_masked(labels):
             raise PartitionError("some labels are masked.", "Give one label for each element.")
-        if given.dtype == np.uint64:
-            given = given.view(np.int64)  # other numbers, equal where these are
         try:
             whole = given if given.dtype.kind in "iu" else np.unique(given, return_inverse=True)[1]
         except TypeError:
@@ -134,10 +136,7 @@ class Partition:
         """The smallest member of each class."""
         if self.is_discrete:
             return self.labels
-        is_first = np.ones(self.size, bool)  # the largest label so far grows where a class begins
-        highest = np.maximum.accumulate(self.labels)
-        np.not_equal(highest[1:], highest[:-1], out=is_first[1:])
-        return _read_only(np.flatnonzero(is_first))
+        return _read_only(first_members(self.labels, self.n_classes))
 
     @cached_property
     def indicator(self) -> SparseMatrix:

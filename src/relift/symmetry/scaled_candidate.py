@@ -55,6 +55,10 @@ class Found:
     centres: Centres | None = None
     look: Likeness | None = None
 
+    def seen(self, look: Likeness) -> Found:
+        """The same with what some rows told."""
+        return Found(self.symmetry, self.variables, self.rows, self.conic_rows, self.cones, self.centres, look)
+
 
 @final
 @quick

@@ -141,7 +141,7 @@ def refine_up_to_scale(
     ([0, 0, 0], [0.0, 0.0, 0.0])
     """
     m, n = A.shape
-    P = None if P is None or P.nnz == 0 else P
+    P = None if P is None or P.indices.size == 0 else P
     start = perf_counter()
     # Rows are multiplied by 1/v where variables are by w.
     images = np.concatenate([variables.images, rows.inverse_images])
@@ -158,7 +158,7 @@ def refine_up_to_scale(
     if field.CORE_IS_COMPILED:
         relative = None if relative_masses is None else np.concatenate(relative_masses)
         variable_labels, row_labels = np.empty(n, np.int64), np.empty(m, np.int64)
-        index_type, n_entries = index_type_of(A, P), A.nnz + (0 if P is None else P.nnz)
+        index_type, n_entries = index_type_of(A, P), A.indices.size + (0 if P is None else P.indices.size)
         n_passes, n_splitters, extra_bytes, n_lost = _core.refine_up_to_multipliers(
             None if P is None else core_arrays(P, index_type), core_arrays(A, index_type),
             A.format == "csr", n, m, tuple(of_variables), tuple(of_rows),

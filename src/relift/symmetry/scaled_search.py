@@ -50,10 +50,8 @@ Given = ParamSpec("Given")
 Returned = TypeVar("Returned")
 
 SMALL = 10_000
-"""Up to so many entries masses are tried without a look at some rows first, and nothing is merged for the search."""
-
-TELLING = 2_000
-"""From so many entries on floats are asked first whether anything can be found."""
+"""Up to so many entries masses are tried without a look at some rows first, floats are asked first in any case, and
+nothing is merged for the search."""
 
 ASKING_AGAIN = 200_000
 """From so many entries on floats are asked what masses, or centres, can find beyond the classes that are known: below,
@@ -134,8 +132,9 @@ def find_up_to_scale(
         here = Partition.from_labels(classes.classes.labels[:n])
         centres = uncentred(centres, here, classes.images[:n])
     found = best.without_rest(settings.lift, centres)
-    is_of_use = search.look is not None and merged is None and found.symmetry.is_discrete
-    return replace(found, look=search.look) if is_of_use else found
+    if search.look is None or merged is not None or not found.symmetry.is_discrete:
+        return found
+    return found.seen(search.look)
 
 
 @_quietly
@@ -293,7 +292,7 @@ class _Search:
         if plain is not None and plain.variables.is_discrete and self.may_ask_floats and not self.colours.may_merge:
             self.is_alone = True
             self.is_told_apart = self.masses_find_little()
-        search, best = self, self.alone() if self.is_told_apart else self.best()
+        search, best = self, self.alone if self.is_told_apart else self.best()
         is_read_otherwise = settings.sizes and best.n_classes > 2 and not self.is_told_apart
         # Colours in floats are those of numbers read in either way.
         is_read_otherwise = is_read_otherwise and not (self.has_asked and self.gains_little(best))
@@ -322,14 +321,15 @@ class _Search:
     def may_ask_floats(self) -> bool:
         """Whether rounds in floats can say that nothing is equivalent."""
         images, settings = self.images, self.settings
-        has_no_squares = len(self.program.quadratic) == 0
-        is_asked = has_no_squares and self.small is None and settings.digits is None and self.n_entries > TELLING
+        is_asked = len(self.program.quadratic) == 0 and self.small is None and settings.digits is None
         is_plain = images.are_given and not any((images.variables, images.rows, images.conic_rows, images.cones))
         return is_asked and is_plain and images.rows_are_apart and images.rows_have_entries
 
     def ask_floats(self) -> None:
         """Find out by floats whether neither equal masses nor those of sizes and prices put anything into one class."""
-        if not self.may_ask_floats or (self.is_linear and not self.colours.may_merge):
+        if not self.may_ask_floats:
+            return
+        if self.is_linear and self.n_entries > SMALL and not self.colours.may_merge:
             return  # the equitable classes are the ones, and costs and bounds may tell all apart at once
         with memory_kept():
             self.kinds = self.kinds_in_floats(masses=False)
@@ -343,7 +343,10 @@ class _Search:
 
     def masses_find_little(self) -> bool:
         """Whether masses of sizes and prices put next to nothing into one class, where everything is alone without."""
-        return not self.tries_masses(self.alone().found) or self.masses_tell_apart()
+        if not self.settings.sizes:
+            return True
+        # Kinds are counted exactly: numbers in proportion but for rounding are of one kind in floats alone.
+        return (self.n_entries > SMALL and not self.tries_masses(self.alone.found)) or self.masses_tell_apart()
 
     def masses_tell_apart(self) -> bool:
         """Whether floats show that next to nothing is equivalent with masses of sizes and prices."""
@@ -394,6 +397,7 @@ class _Search:
             self.program_of_all(), self.vectors_of_all, self.settings, masses=masses, may_stay=may_stay, conic=conic
         )
 
+    @cached_property
     def alone(self) -> Candidate:
         """Every variable and every row by itself, and every cone and conic row."""
         searched = self.program if self.cones is None else self.cones.stacked.program
@@ -456,7 +460,7 @@ class _Search:
 
     def exact(self) -> Candidate:
         """Classes with equal masses, or with those of sizes and prices if they are fewer."""
-        candidate = self.alone() if self.is_alone else None
+        candidate = self.alone if self.is_alone else None
         if candidate is None and self.is_linear and self.settings.scale_rows and not self.colours.may_merge:
             candidate = self.equitable()
         with memory_kept():

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
+from typing import final
 
 from relift.symmetry import finite_field as field
 
@@ -11,14 +11,22 @@ if field.CORE_IS_COMPILED:
     from relift import _core
 
 
-@contextmanager
-def memory_kept() -> Iterator[None]:
+def memory_kept() -> AbstractContextManager[None]:
     """Until the end of the block this thread keeps what the kernels free, at most as much as they had in use."""
-    if not field.CORE_IS_COMPILED:
-        yield
-        return
-    _core.keep_memory(True)
-    try:
-        yield
-    finally:
-        _core.keep_memory(False)
+    return _KEPT
+
+
+@final
+class _Kept:
+    """A block in which memory is kept; blocks may stand in each other."""
+
+    def __enter__(self) -> None:
+        if field.CORE_IS_COMPILED:
+            _core.keep_memory(True)
+
+    def __exit__(self, *error: object) -> None:
+        if field.CORE_IS_COMPILED:
+            _core.keep_memory(False)
+
+
+_KEPT = _Kept()

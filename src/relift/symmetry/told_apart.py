@@ -91,8 +91,8 @@ def kinds_in_floats(
     if not field.CORE_IS_COMPILED:
         return None
     P, A = program.P, program.A
-    P = None if P is None or P.nnz == 0 else P
-    index_type, n_entries = index_type_of(A, P), A.nnz + (0 if P is None else P.nnz)
+    P = None if P is None or P.indices.size == 0 else P
+    index_type, n_entries = index_type_of(A, P), A.indices.size + (0 if P is None else P.indices.size)
     kinds = FloatKinds(*_core.kinds_in_floats(
         None if P is None else core_arrays(P, index_type), core_arrays(A, index_type), A.format == "csr",
         program.n_variables, program.n_rows,

@@ -56,6 +56,23 @@ void products_and_sizes(const SparseView<Index>& M, const double* of_majors, con
     else if (of_minors) over_majors(M, threads_for(M.n_entries(), n_threads), gather);
 }
 
+// The matrix times x; terms are added in the order in which they are stored.
+template <class Index>
+void product(const SparseView<Index>& M, bool is_by_rows, const double* x, double* sums) {
+    if (!is_by_rows) std::fill_n(sums, M.n_minor, 0.0);
+    for (size_t major = 0; major < M.n_major; ++major) {
+        const size_t first = size_t(M.offsets[major]), end = size_t(M.offsets[major + 1]);
+        if (is_by_rows) {
+            double sum = 0;
+            for (size_t e = first; e < end; ++e) sum += M.values[e] * x[M.indices[e]];
+            sums[major] = sum;
+        } else {
+            const double weight = x[major];
+            for (size_t e = first; e < end; ++e) sums[M.indices[e]] += M.values[e] * weight;
+        }
+    }
+}
+
 // The largest difference between a member and its class's first member, relative to the sizes; infinite where one of
 // the two is not finite and the other is not the same, or where something differs and the size is 0. Without sizes each
 // member is its own.

@@ -90,7 +90,7 @@ def _program(data: ConicData) -> Program:
     return Program(
         None if P is None else sparse.triu(P, format="csc"),
         np.asarray(data["c"], dtype=np.float64).ravel(),
-        A[:linear],
+        A[:linear] if cones else A,
         lower,
         b[:linear],
         triangle=None if P is None else "upper",

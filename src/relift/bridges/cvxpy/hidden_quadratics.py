@@ -40,6 +40,8 @@ from scipy import sparse
 from relift.arrays import Indices, SparseMatrix, Vector
 from relift.program.cones import SecondOrder
 from relift.program.conic_rows import ConicRows
+from relift.program.other_order import by_columns, by_rows
+from relift.program.passes import entries_of, submatrix
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
 from relift.program.solution import Solution
@@ -256,7 +258,7 @@ def _pinned_heads(program: Program, A: SparseMatrix, heads: Indices) -> PinnedHe
     cone = np.flatnonzero(sizes == 1)
     at = A.indptr[heads[cone]]
     variable, slope = A.indices[at].astype(np.int64), -A.data[at]
-    linear = program.A.tocsc()
+    linear = by_columns(program.A)
     in_rows = np.diff(linear.indptr)
     good = (np.bincount(A.indices, minlength=program.n_variables)[variable] == 1) & (slope > 0)
     good &= _is_nowhere_else(program, variable) & (program.q[variable] == 0) & (in_rows[variable] == 1)
@@ -288,6 +290,8 @@ def _partners(A: SparseMatrix, b: Vector, heads: Indices, tails: Indices, owner:
     found = np.flatnonzero((np.abs(words[tails]) == np.abs(words[heads[owner]])) & (words[tails] != 0))
     k, tail = owner[found], tails[found]
     partner, constants = np.full(heads.size, -1, np.int64), np.zeros(heads.size)
+    if not found.size:
+        return partner, constants
     for sign, rest in ((1.0, A[heads[k]] + A[tail]), (-1.0, A[heads[k]] - A[tail])):
         rest.eliminate_zeros()
         good = np.flatnonzero(np.diff(rest.indptr) == 0)[::-1]  # of several, the first stays
@@ -300,8 +304,8 @@ def _is_sparse_enough(A: SparseMatrix, n_cones: int, tails: Indices, owner: Indi
     sizes = np.diff(A.indptr)[tails]
     entries = np.bincount(owner, sizes, n_cones)
     by_rows = np.bincount(owner, sizes.astype(np.float64) ** 2, n_cones)
-    part = A[tails].tocoo()
-    touched = np.unique(owner[part.coords[0]] * A.shape[1] + part.coords[1]) // max(A.shape[1], 1)
+    part = entries_of(A, tails, None)
+    touched = np.unique(owner[part.row] * A.shape[1] + part.column) // max(A.shape[1], 1)
     by_columns = np.bincount(touched, minlength=n_cones).astype(np.float64) ** 2
     return np.minimum(by_rows, by_columns) <= FILL * entries + 1000
 
@@ -312,7 +316,7 @@ def _eliminable(
     """For each cone a variable that only it and one row (or the objective) hold, and the slope of h along it."""
     n = program.n_variables
     in_cones = np.bincount(A.indices, minlength=n)
-    linear = program.A.tocsc()
+    linear = by_columns(program.A)
     in_rows = np.diff(linear.indptr)
     free = _is_nowhere_else(program, np.arange(n)) & (in_cones == 2)
     only_cost = (in_rows == 0) & (program.q > 0)
@@ -323,8 +327,8 @@ def _eliminable(
     in_one_row[one_row] = (entry > 0) & np.isinf(program.l[row]) & np.isfinite(program.u[row])
     free &= only_cost | in_one_row
     eliminated, slopes = np.full(heads.size, -1, np.int64), np.zeros(heads.size)
-    part = A[heads].tocoo()
-    k, j, value = part.coords[0], part.coords[1], -part.data
+    part = entries_of(A, heads, None)
+    k, j, value = part.row, part.column, -part.value
     good = is_rotated[k] & free[j] & (value > 0)
     # In a rotated cone a column with two entries has them in the head and in its partner, both of one cone.
     eliminated[k[good]], slopes[k[good]] = j[good], value[good]
@@ -335,7 +339,7 @@ def _targets(
     program: Program, eliminated: Indices, slopes: Vector, constants: Vector, is_rotated: NDArray[np.bool_]
 ) -> tuple[Vector, Indices, Indices]:
     """To which constraint each cone is added, and with which weight."""
-    linear = program.A.tocsc()
+    linear = by_columns(program.A)
     has = eliminated >= 0
     t = eliminated[has]
     in_row = np.diff(linear.indptr)[t] == 1
@@ -364,7 +368,7 @@ def _without_cones(program: Program, A: SparseMatrix, cones: TurnedCones) -> Hid
     n, m, n_targets = program.n_variables, program.n_rows, cones.row_of_target.size
     b, share = program.conic.b, cones.weights / cones.constants
     # Squares: weight / c |d - Bx|² = x'Gx - 2 (share B'd)'x + share |d|², per cone.
-    B, d, owner = A[cones.rest], b[cones.rest], cones.rest_owner
+    B, d, owner = submatrix(A, cones.rest, None), b[cones.rest], cones.rest_owner
     entries = B.tocoo()
     keys, place = np.unique(cones.target[owner[entries.coords[0]]] * n + entries.coords[1], return_inverse=True)
     scaled = entries.data * np.sqrt(share[owner[entries.coords[0]]])
@@ -383,7 +387,7 @@ def _without_cones(program: Program, A: SparseMatrix, cones: TurnedCones) -> Hid
     from_heads = sparse.csr_array(
         (2.0 * cones.weights[k], (cones.target[k], k)), shape=(n_targets + 1, cones.heads.size)
     )
-    linear = linear + from_heads @ A[cones.heads]
+    linear = linear + from_heads @ submatrix(A, cones.heads, None)
     constant = np.bincount(cones.target, cones.weights * _offset(cones, b), n_targets + 1)
     constant += np.bincount(cones.target[owner], share[owner] * d**2, n_targets + 1)
     from_row = np.flatnonzero(cones.row_of_target >= 0)
@@ -392,7 +396,7 @@ def _without_cones(program: Program, A: SparseMatrix, cones: TurnedCones) -> Hid
     pick = sparse.csr_array(
         (np.ones(from_row.size), (from_row, cones.row_of_target[from_row])), shape=(n_targets + 1, m)
     )
-    linear = (linear + pick @ program.A.tocsr()).tocoo()
+    linear = (linear + pick @ by_rows(program.A)).tocoo()
     data = _rounded(linear.data, linear.coords[0], n_targets + 1)
     linear = sparse.coo_array((data, linear.coords), shape=linear.shape).tocsr()
     linear.eliminate_zeros()
@@ -408,7 +412,7 @@ def _without_cones(program: Program, A: SparseMatrix, cones: TurnedCones) -> Hid
         (values[to_objective], (position[first[to_objective]], position[second[to_objective]])),
         shape=(kept.size, kept.size),
     ).tocsc()
-    P = curved if program.P is None else (program.P[kept][:, kept] + curved).tocsc()
+    P = curved if program.P is None else (submatrix(program.P, kept, kept) + curved).tocsc()
     old = program.quadratic
     rest = ~to_objective
     quadratic = QuadraticRows(
@@ -416,7 +420,7 @@ def _without_cones(program: Program, A: SparseMatrix, cones: TurnedCones) -> Hid
         position[np.concatenate([old.first, first[rest]])],
         position[np.concatenate([old.second, second[rest]])],
         np.concatenate([old.values, values[rest]]),
-        sparse.vstack([old.q, linear[:n_targets]]).tocsr()[:, kept].tocsr(),
+        submatrix(by_rows(sparse.vstack([old.q, linear[:n_targets]])), None, kept),
         np.concatenate([old.r, _plain(right - constant[:n_targets])]),
     )
     is_left = ~used[program.conic.starts]
@@ -424,14 +428,14 @@ def _without_cones(program: Program, A: SparseMatrix, cones: TurnedCones) -> Hid
     changed = Program.trusted(
         P if P.nnz else None,
         program.q[kept] + linear[[n_targets]].toarray().ravel()[kept],
-        program.A.tocsr()[kept_rows][:, kept],
+        by_rows(submatrix(program.A, kept_rows, kept)),
         program.l[kept_rows],
         program.u[kept_rows],
         program.lb[kept],
         program.ub[kept],
         program.r + float(constant[n_targets]),
         quadratic=quadratic,
-        conic=ConicRows.trusted(A[kept_conic][:, kept].tocsr(), b[kept_conic], left),
+        conic=ConicRows.trusted(submatrix(A, kept_conic, kept), b[kept_conic], left),
     )
     return HiddenQuadratics(program, changed, kept, kept_rows, kept_conic, cones)
 
