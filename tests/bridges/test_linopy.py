@@ -108,8 +108,8 @@ def planted_duals(seed: int) -> tuple[Program, Any]:
 @pytest.mark.parametrize("seed", range(6))
 def test_unique_duals_of_quadratic_models_are_found_to_more_digits_than_by_highs(seed: int) -> None:
     # HiGHS adds 1e-7 to the diagonal of the Hessian, which where rows nearly depend changes its dual values by 1e-4;
-    # without that it finds those that are known, as relift does. At a tolerance of 1e-6 it depends on the last bits of the
-    # data where Clarabel stops, and so how many digits are found.
+    # without that it finds those that are known, as relift does. At a tolerance of 1e-6 the last bits of the data say
+    # where Clarabel stops, and so how many digits are found.
     program, duals = planted_duals(seed)
     for name, options in (("highs", {"qp_regularization_value": 0.0}), ("relift", {"tolerance": 1e-9})):
         model = solved(program, name, io_api="direct", **options)
