@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -106,7 +107,7 @@ def test_ctrl_c_during_a_solve_ends_with_one_line_and_code_130(tmp_path: Path) -
 def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
     n = 20_000
     write_program(Program(q=np.arange(1.0, n + 1), lb=1.0), tmp_path / "m.npz")
-    words = f"{sys.executable} -m relift {tmp_path / 'm.npz'} --json | head -c 10"
+    words = f"{shlex.join([sys.executable, '-m', 'relift', str(tmp_path / 'm.npz'), '--json'])} | head -c 10"
     done = subprocess.run(
         ["bash", "-c", words], capture_output=True, text=True, env=environment(), timeout=600, check=True
     )
