@@ -374,8 +374,9 @@ def test_what_a_command_does_not_take_is_told_with_what_to_do(
     assert error_of(capsys).endswith("Try 'relift inspect --help'.")
 
 
+@pytest.mark.parametrize("is_plain", [True, False], ids=["read here", "read by Typer"])
 def test_a_file_without_permission_is_named(
-    triangle: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    is_plain: bool, triangle: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     triangle.chmod(0)
     if os.geteuid() == 0:  # root may read everything, so the refusal is played
@@ -387,7 +388,8 @@ def test_a_file_without_permission_is_named(
             return opened(path, *words, **more)
 
         monkeypatch.setattr(os, "open", refuse)
-    assert run(["solve", str(triangle)]) == 2
+    answer = ["-o", f"{triangle}.json"] if is_plain else [f"-o{triangle}.json"]
+    assert run(["solve", str(triangle), *answer]) == 2
     assert error_of(capsys) == f"{triangle}: permission denied."
 
 
