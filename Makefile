@@ -8,12 +8,13 @@ SOURCES := pyproject.toml setup.py $(wildcard core/include/relift/*.hpp) $(wildc
 JOBS ?= 2
 MINUTES ?= 5
 
-.PHONY: demo test test-random test-minimal test-lowest test-python mutants sanitize fuzz check docs site coverage wheels try-wheels benchmark cvxpy-suite clean
+.PHONY: demo test test-random test-minimal test-lowest test-python mutants sanitize fuzz lint check docs site coverage wheels try-wheels benchmark cvxpy-suite clean
 
 demo: $(VENV)/.relift
 	$(RUN)/python examples/charging_fleet.py
 
-test: $(VENV)/.dev check
+# mypy is one of the tests, so that it runs beside the others.
+test: $(VENV)/.dev lint
 	$(RUN)/python -m pytest -n $(JOBS) --dist worksteal
 
 # The properties with other examples than `make test` tries; SEED=n repeats a run.
@@ -42,12 +43,14 @@ mutants: $(VENV)/.dev
 sanitize: $(VENV)/.dev
 	JOBS=$(JOBS) $(RUN)/python -m tests.core.sanitized
 
-check: $(VENV)/.dev
+lint: $(VENV)/.dev
 	$(RUN)/ruff check .
 	$(RUN)/ruff format --check .
-	$(RUN)/mypy
 	$(RUN)/lint-imports
 	$(RUN)/python docs/generate.py --check
+
+check: lint
+	$(RUN)/mypy
 
 # How much of the mathematics the tests run; some minutes.
 coverage: $(VENV)/.dev
@@ -86,13 +89,15 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 	$(RUN)/python -m pip install --quiet --upgrade pip
 
-# The stamps are renewed when the build files or the C++ sources change.
+# The stamps are renewed when the build files or the C++ sources change. Modules are compiled here, since containers often
+# set PYTHONDONTWRITEBYTECODE: each of the many processes that tests start would compile what it imports.
 $(VENV)/.relift: $(VENV)/bin/python $(SOURCES)
 	$(RUN)/python -m pip install --quiet --editable .
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/bin/python $(SOURCES)
 	$(RUN)/python -m pip install --quiet --editable ".[dev]"
+	@$(RUN)/python -m compileall -q src
 	@touch $@ $(VENV)/.relift
 
 $(VENV)/.site: $(VENV)/.dev

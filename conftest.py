@@ -42,6 +42,8 @@ EXAMPLES = {
 LONG = {
     "test_bindings_pass_the_tests_of_kernels_under_sanitizers",
     "test_core_passes_its_tests_under_sanitizers",
+    "test_mypy_finds_no_wrong_type",
+    "test_points_have_the_residuals_computed_here",
     "test_solver_modules_of_cvxpy_have_the_same_outcomes_behind_relift",
 }
 """Tests that take longer than ten seconds; a name that is missing costs time, nothing else."""
@@ -63,18 +65,27 @@ def pytest_configure(config: pytest.Config) -> None:
         import_module("osqp")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip single examples that need a missing package; put first what one process should do, then what takes long.
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip single examples that need a missing package; share out what one process should do, and what takes long.
 
     Processes that share the tests (``-n 2 --dist worksteal``) begin with a contiguous part each and take from the end
-    of each other's parts. So the first of them has all tests of Spark, and Java is started once; and what is left at
-    the end is short, so that no process waits long for another one.
+    of each other's parts. So the first of them begins with all tests of Spark, and Java is started once; the second
+    begins with what takes long; and what is left at the end is short, so that no process waits long for another one.
     """
-    items.sort(key=lambda item: (not _has_group(item, "spark"), item.name.split("[")[0] not in LONG))
+    spark = [item for item in items if _has_group(item, "spark")]
+    long = [item for item in items if _is_long(item) and not _has_group(item, "spark")]
+    short = [item for item in items if not _is_long(item) and not _has_group(item, "spark")]
+    n_processes = getattr(config, "workerinput", {"workercount": 1})["workercount"]
+    of_first = max(0, len(items) // n_processes - len(spark)) if n_processes > 1 else 0
+    items[:] = [*spark, *short[:of_first], *long, *short[of_first:]]
     for item in items:
         package = EXAMPLES.get(item.name)
         if package is not None and find_spec(package) is None:
             item.add_marker(pytest.mark.skip(reason=f"{package} is not installed"))
+
+
+def _is_long(item: pytest.Item) -> bool:
+    return item.name.split("[")[0] in LONG
 
 
 def _has_group(item: pytest.Item, name: str) -> bool:

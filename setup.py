@@ -31,6 +31,8 @@ class OptionalCore(build_ext):
             extension.extra_link_args = [] if kind == "msvc" else ["-pthread"]
         if kind == "msvc":
             self.extensions = [each for each in self.extensions if each.name != NEEDS_VECTORS]
+        elif self.parallel is None:
+            self.parallel = True  # as many compilers at once as there are cores
         super().build_extensions()
 
     def run(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -106,7 +107,7 @@ def test_ctrl_c_during_a_solve_ends_with_one_line_and_code_130(tmp_path: Path) -
 def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
     n = 20_000
     write_program(Program(q=np.arange(1.0, n + 1), lb=1.0), tmp_path / "m.npz")
-    words = f"{sys.executable} -m relift {tmp_path / 'm.npz'} --json | head -c 10"
+    words = f"{shlex.join([sys.executable, '-m', 'relift', str(tmp_path / 'm.npz'), '--json'])} | head -c 10"
     done = subprocess.run(
         ["bash", "-c", words], capture_output=True, text=True, env=environment(), timeout=600, check=True
     )
@@ -373,8 +374,9 @@ def test_what_a_command_does_not_take_is_told_with_what_to_do(
     assert error_of(capsys).endswith("Try 'relift inspect --help'.")
 
 
+@pytest.mark.parametrize("is_plain", [True, False], ids=["read here", "read by Typer"])
 def test_a_file_without_permission_is_named(
-    triangle: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    is_plain: bool, triangle: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     triangle.chmod(0)
     if os.geteuid() == 0:  # root may read everything, so the refusal is played
@@ -386,7 +388,8 @@ def test_a_file_without_permission_is_named(
             return opened(path, *words, **more)
 
         monkeypatch.setattr(os, "open", refuse)
-    assert run(["solve", str(triangle)]) == 2
+    answer = ["-o", f"{triangle}.json"] if is_plain else [f"-o{triangle}.json"]
+    assert run(["solve", str(triangle), *answer]) == 2
     assert error_of(capsys) == f"{triangle}: permission denied."
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -183,7 +184,8 @@ def test_pulp_starts_it_as_it_starts_highs(tmp_path: Path, monkeypatch: pytest.M
     pulp = pytest.importorskip("pulp")
     monkeypatch.chdir(tmp_path)
     command = tmp_path / "relift-highs"
-    command.write_text(f"#!{sys.executable}\nfrom relift.cli.highs_command import main\nmain()\n")
+    words = [sys.executable, "-c", "from relift.cli.highs_command import main; main()"]
+    command.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')  # whatever is in the path of Python
     command.chmod(0o755)
     for need, status in ((3, "Optimal"), (90, "Infeasible")):
         problem = pulp.LpProblem("staff", pulp.LpMinimize)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,6 @@ def test_a_side_of_a_row_that_mps_cannot_hold_exactly_is_told(tmp_path: Path) ->
 
 def test_a_closed_stdout_is_no_fault(tmp_path: Path) -> None:
     write_program(Program(q=[1.0], lb=0), tmp_path / "tiny.mps")
-    command = f"exec {sys.executable} -m relift {tmp_path / 'tiny.mps'} >&-"
+    command = f"exec {shlex.join([sys.executable, '-m', 'relift', str(tmp_path / 'tiny.mps')])} >&-"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=600, check=False)
     assert (done.returncode, done.stderr) == (0, "")

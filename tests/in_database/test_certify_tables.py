@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relift import Program, Solution, Status, certify
-from relift.in_database import program_from_tables, tables_from_program
+from relift.in_database import EngineProgram, program_from_tables, tables_from_program
 from relift.in_database.certify_tables import ExpandedTables, certify_tables
 from relift.in_database.temporary_tables import TemporaryTables
 from relift.lifting.certificate import Certificate
@@ -26,22 +26,29 @@ def engine() -> Iterator[Engine]:
         yield opened
 
 
-def in_engine(engine: Engine, program: Program, solution: Solution) -> Certificate:
+def in_engine(engine: Engine, program: Program, *solutions: Solution) -> list[Certificate]:
+    """The certificates of some answers to one program, which is put into tables once."""
     tables = program_from_tables(engine, **tables_from_program(program))
+    try:
+        return [of_answer(engine, tables, solution) for solution in solutions]
+    finally:
+        tables.drop()
+
+
+def of_answer(engine: Engine, tables: EngineProgram, solution: Solution) -> Certificate:
     temporary = TemporaryTables(engine, "agrees")
-    zeros_of_columns, zeros_of_rows = np.zeros(program.n_variables), np.zeros(program.n_rows)
+    n, m = tables.n_variables, tables.n_rows
     is_ray = solution.status in {Status.INFEASIBLE, Status.UNBOUNDED}
     x, y = (solution.ray_x, solution.ray_y) if is_ray else (solution.x, solution.y)
     columns = temporary.attach("x", {
-        "column": np.arange(program.n_variables), "x": zeros_of_columns if x is None else x,
-        "w": zeros_of_columns if solution.w is None else solution.w,
+        "column": np.arange(n), "x": np.zeros(n) if x is None else x,
+        "w": np.zeros(n) if solution.w is None else solution.w,
     })  # fmt: skip
-    rows = temporary.attach("y", {"row": np.arange(program.n_rows), "y": zeros_of_rows if y is None else y})
+    rows = temporary.attach("y", {"row": np.arange(m), "y": np.zeros(m) if y is None else y})
     try:
         return certify_tables(tables, temporary, solution, ExpandedTables(columns, rows), 1e-6)
     finally:
         temporary.close()
-        tables.drop()
 
 
 def random_case(seed: int) -> tuple[Program, np.random.Generator]:
@@ -63,11 +70,12 @@ def random_case(seed: int) -> tuple[Program, np.random.Generator]:
     return Program(P, q, A, l, u, lb, ub, r=float(random.choice([0.0, 1e9]))), random
 
 
-def assert_equal(program: Program, solution: Solution, engine: Engine) -> None:
-    here, there = certify(program, solution), in_engine(engine, program, solution)
-    for name in NAMES:
-        one, other = getattr(here, name), getattr(there, name)
-        assert one == pytest.approx(other, rel=1e-6, abs=1e-12, nan_ok=True), (name, here, there)
+def assert_equal(engine: Engine, program: Program, *solutions: Solution) -> None:
+    for solution, there in zip(solutions, in_engine(engine, program, *solutions), strict=True):
+        here = certify(program, solution)
+        for name in NAMES:
+            one, other = getattr(here, name), getattr(there, name)
+            assert one == pytest.approx(other, rel=1e-6, abs=1e-12, nan_ok=True), (name, here, there)
 
 
 @settings(max_examples=60, deadline=None)
@@ -80,8 +88,7 @@ def test_points_have_the_residuals_computed_here(engine: Engine, seed: int) -> N
     w = random.integers(-2, 3, n) * 10.0 ** random.integers(-9, 9, n)
     if random.random() < 0.5:
         w = -(program.q + program.A.T @ y + (0.0 if program.P is None else program.P @ x))
-    assert_equal(program, Solution(Status.OPTIMAL, x=x, y=y, w=w), engine)
-    assert_equal(program, Solution(Status.OPTIMAL, x=x), engine)
+    assert_equal(engine, program, Solution(Status.OPTIMAL, x=x, y=y, w=w), Solution(Status.OPTIMAL, x=x))
 
 
 @settings(max_examples=40, deadline=None)
@@ -90,12 +97,11 @@ def test_rays_have_the_residuals_computed_here(engine: Engine, seed: int) -> Non
     program, random = random_case(seed)
     y = random.integers(-2, 3, program.n_rows) * 10.0 ** random.integers(-9, 9, program.n_rows)
     d = random.integers(-2, 3, program.n_variables) * 10.0 ** random.integers(-9, 3, program.n_variables)
-    assert_equal(program, Solution(Status.INFEASIBLE, ray_y=y), engine)
-    assert_equal(program, Solution(Status.UNBOUNDED, ray_x=d), engine)
+    assert_equal(engine, program, Solution(Status.INFEASIBLE, ray_y=y), Solution(Status.UNBOUNDED, ray_x=d))
 
 
 def test_a_point_that_is_not_a_number_fails_in_both(engine: Engine) -> None:
     program = Program(q=[1.0, 1.0], A=[[1.0, 1.0]], l=[1.0], lb=0)
     wrong = Solution(Status.OPTIMAL, x=np.array([np.nan, 1.0]), y=np.zeros(1), w=np.zeros(2))
     assert not certify(program, wrong).is_optimal
-    assert not in_engine(engine, program, wrong).is_optimal
+    assert not in_engine(engine, program, wrong)[0].is_optimal

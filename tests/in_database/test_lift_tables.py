@@ -41,28 +41,33 @@ def close(lifting: EngineLifting) -> None:
 
 def assert_as_local(engine: Engine, program: Program, method: LiftMethod, **options: Any) -> None:
     """Classes equal to the core's, a quotient equal to the local one, and the same certified answer."""
+    lifting = lifted(engine, program, lift=method, **options)
+    try:
+        assert_lifting_as_local(lifting, program, method, **options)
+    finally:
+        close(lifting)
+
+
+def assert_lifting_as_local(lifting: EngineLifting, program: Program, method: LiftMethod, **options: Any) -> None:
+    """The same of a lifting that is there."""
     scale_rows = bool(options.get("scale_rows", True))
     values = options.get("values", "decimal")
     local = relift.lift(
         program, lift=method, reduce=False, sizes=False, signs=False, scale_rows=scale_rows, values=values
     )
-    lifting = lifted(engine, program, lift=method, **options)
-    try:
-        assert lifting.variable_partition == local.variables
-        assert lifting.row_partition == local.rows
-        assert_same_program(lifting.small, local.small)
-        here, there = relift.solve(local), lifting.solve()
-        assert there.status == here.status
-        if here.x is not None:
-            assert there.objective == pytest.approx(here.objective, rel=1e-6, abs=1e-6)
-            checked = relift.certify(program, _solution(there), 1e-5)
-            assert checked.is_optimal
-            ours = there.certificate
-            assert ours.primal_residual == pytest.approx(checked.primal_residual, abs=1e-9)
-            assert ours.dual_residual == pytest.approx(checked.dual_residual, abs=1e-9)
-            assert ours.duality_gap == pytest.approx(checked.duality_gap, abs=1e-9)
-    finally:
-        close(lifting)
+    assert lifting.variable_partition == local.variables
+    assert lifting.row_partition == local.rows
+    assert_same_program(lifting.small, local.small)
+    here, there = relift.solve(local), lifting.solve()
+    assert there.status == here.status
+    if here.x is not None:
+        assert there.objective == pytest.approx(here.objective, rel=1e-6, abs=1e-6)
+        checked = relift.certify(program, _solution(there), 1e-5)
+        assert checked.is_optimal
+        ours = there.certificate
+        assert ours.primal_residual == pytest.approx(checked.primal_residual, abs=1e-9)
+        assert ours.dual_residual == pytest.approx(checked.dual_residual, abs=1e-9)
+        assert ours.duality_gap == pytest.approx(checked.duality_gap, abs=1e-9)
 
 
 def _solution(result: EngineResult) -> relift.Solution:

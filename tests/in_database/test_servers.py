@@ -13,7 +13,14 @@ from typing import Any
 
 import pytest
 from tests.in_database.test_ground_tables import FLEET, fleet_data
-from tests.in_database.test_lift_tables import METHODS, assert_as_local, lifted, ring_with_a_mark
+from tests.in_database.test_lift_tables import (
+    METHODS,
+    assert_as_local,
+    assert_lifting_as_local,
+    close,
+    lifted,
+    ring_with_a_mark,
+)
 from tests.in_database.test_state import RESUME, path_program
 from tests.postgres_server import Server
 
@@ -107,7 +114,6 @@ def test_spark_finds_the_classes_of_the_core_and_goes_on_from_its_checkpoints(tm
 
     with SparkEngine(driver_memory="1g") as first:
         session = first._open.parent
-        assert_as_local(first, ring_with_a_mark(5), "equitable")
         kept: dict[str, Any] = {"checkpoint_folder": str(tmp_path), "keep_tables": True}
         with SparkEngine(session, **kept) as engine, pytest.raises(EngineError, match="driver is gone"):
             lift_tables(engine, **tables, settings=RESUME, progress=fail_in_round_two)
@@ -115,7 +121,6 @@ def test_spark_finds_the_classes_of_the_core_and_goes_on_from_its_checkpoints(tm
         with SparkEngine(session, **kept) as engine:
             lifting = lift_tables(engine, **tables, settings=RESUME, progress=seen.append)
             assert any("resumed after round 2" in event.message for event in seen)
-            assert lifting.variable_partition == relift.lift(program, reduce=False, sizes=False, signs=False).variables
-            lifting.close()
-            lifting.program.drop()
+            assert_lifting_as_local(lifting, program, "equitable")
+            close(lifting)
             assert engine.tables() == []

@@ -39,7 +39,7 @@ def test_the_wheels_are_audited_for_every_module_that_is_built() -> None:
 def test_the_source_distribution_takes_every_folder_of_the_repository() -> None:
     manifest = (ROOT / "MANIFEST.in").read_text(encoding="utf-8")
     grafted = set(re.findall(r"(?m)^graft (\w+)$", manifest))
-    made = {"build", "dist", "results"}
+    made = {"build", "dist", "results", "__pycache__"}
     folders = {path.name for path in ROOT.iterdir() if path.is_dir() and path.name.isidentifier()}
     assert folders - made - {"src"} <= grafted | {"shared"}
 

@@ -49,16 +49,17 @@ def _all(
 
 
 def _declared(slot: Slot) -> Any:
-    """What a parameter is declared as, in the words of Typer."""
+    """What a parameter is declared as, in the words of Typer; who opens a file says whether it can be read."""
     declared = slot.declared
     if isinstance(declared, Argument):
-        return typer.Argument(metavar=declared.metavar, help=declared.help, show_default=False)
+        return typer.Argument(metavar=declared.metavar, help=declared.help, show_default=False, readable=False)
     return typer.Option(
         *declared.names,
         help=declared.help or None,
         metavar=declared.metavar,
         hidden=declared.hidden,
         min=declared.min,
+        readable=False,
     )
 
 

@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -89,7 +90,7 @@ def test_a_wrong_password_is_never_shown(
     caplog: pytest.LogCaptureFixture,
 ) -> None:  # fmt: skip
     caplog.set_level(logging.DEBUG)
-    url = f"postgresql://guest:{secret}@/postgres?host={postgres_server.folder}"
+    url = f"postgresql://guest:{secret}@/postgres?host={quote(str(postgres_server.folder))}"
     (tmp_path / "m.rlp").write_text("relation p/1; var x(I) in p(I); minimize: sum{I in p(I)} x(I);")
     told = []
     attempts: list[Callable[[], Any]] = [
@@ -124,8 +125,8 @@ def test_why_a_server_cannot_be_reached_is_told(postgres_server: Server, tmp_pat
         (postgres_server.url("guest", "wrong"), "the password is wrong, or the user is"),
         (postgres_server.url("guest"), "the server asks for a password, and none was given.*PGPASSWORD"),
         (postgres_server.url(database="nowhere"), "there is no such database on the server"),
-        (f"postgresql://tester@/postgres?host={tmp_path}", "no server answers there"),
-        (f"postgresql://tester@/postgres?host={folder}&port=1", "no server answers there"),
+        (f"postgresql://tester@/postgres?host={quote(str(tmp_path))}", "no server answers there"),
+        (f"postgresql://tester@/postgres?host={quote(str(folder))}&port=1", "no server answers there"),
         ("postgresql://tester@no-such-host.invalid/x", "its host is not known"),
         ("postgresql://tester@/x?colour=red", "the address cannot be read"),
         ("postgresql://?service=nowhere", "there is no such service"),
@@ -280,7 +281,7 @@ def test_a_process_is_ended_in_the_middle(how: str, postgres_server: Server, nod
     if how == "Ctrl-C on the command line":
         assert (process.returncode, errors) == (130, "relift: interrupted.\n")
     elif how == "Ctrl-C in Python":
-        assert errors.rstrip().endswith("KeyboardInterrupt")
+        assert errors.rstrip().endswith("KeyboardInterrupt"), (process.returncode, errors)
     assert_nothing_is_left(nodes)
     assert list(temporary.iterdir()) == []
 
