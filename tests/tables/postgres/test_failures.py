@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -284,6 +285,34 @@ def test_a_process_is_ended_in_the_middle(how: str, postgres_server: Server, nod
         assert errors.rstrip().endswith("KeyboardInterrupt"), (process.returncode, errors)
     assert_nothing_is_left(nodes)
     assert list(temporary.iterdir()) == []
+
+
+def test_ctrl_c_waits_until_the_statement_has_ended(postgres_server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who closes a connection on which a statement runs ends the process."""
+    is_cancelled, ended = threading.Event(), list[str]()
+
+    def work() -> None:
+        assert wait_until(lambda: is_waiting(threading.main_thread()))
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        is_cancelled.wait()
+        time.sleep(0.5)  # the server takes its time
+        ended.append("the statement")
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with PostgresSession(postgres_server.url()) as session:
+            monkeypatch.setattr(session, "cancel", is_cancelled.set)
+            with pytest.raises(KeyboardInterrupt):
+                session._call(work)
+            assert ended == ["the statement"]
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def is_waiting(thread: threading.Thread) -> bool:
+    """Whether a thread is inside of the module of threads."""
+    frame = sys._current_frames()[thread.ident]
+    return frame.f_code.co_filename == threading.__file__ and frame.f_code.co_name in {"wait", "_wait_for_tstate_lock"}
 
 
 def test_a_schema_of_a_dead_process_is_removed_and_one_of_a_living_is_not(postgres_server: Server, nodes: Any) -> None:

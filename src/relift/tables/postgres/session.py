@@ -200,24 +200,29 @@ class PostgresSession:
             return work()
         outcome: list[T] = []
         failure: list[BaseException] = []
+        # Not worker.join(): interrupted by Ctrl-C, it takes a running thread for a dead one, and to close a connection
+        # on which a statement runs ends the process.
+        has_ended = threading.Event()
 
         def beside() -> None:
             try:
                 outcome.append(work())
             except BaseException as error:  # noqa: BLE001 - raised below, in the main thread
                 failure.append(error)
+            finally:
+                has_ended.set()
 
-        worker = threading.Thread(target=beside, daemon=True)
         try:
-            worker.start()
-        except RuntimeError:  # the interpreter is ending and starts no threads any more
-            return work()
-        try:
-            while worker.is_alive():  # without a limit the signal may reach another thread, and this one sleeps on
-                worker.join(0.1)
+            try:
+                threading.Thread(target=beside, daemon=True).start()
+            except RuntimeError:  # the interpreter is ending and starts no threads any more
+                beside()
+            is_over = False
+            while not is_over:  # without a limit the signal may reach another thread, and this one sleeps on
+                is_over = has_ended.wait(0.1)
         except BaseException:
             self.cancel()
-            worker.join(10)
+            has_ended.wait(10)
             raise
         if failure:
             raise failure[0]
