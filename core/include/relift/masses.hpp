@@ -40,7 +40,7 @@ struct FloatOffer {
     double value = NAN;
     bool is_there() const { return !std::isnan(value); }
     void take(double other, u32, u64, bool least) {
-        const bool stays = least ? other >= value : other <= value;  // nothing is neither
+        const bool stays = least ? other >= value : other <= value;  // NaN, where nothing was offered, does not
         value = stays ? value : other;
     }
 };
