@@ -310,9 +310,44 @@ def test_ctrl_c_waits_until_the_statement_has_ended(postgres_server: Server, mon
 
 
 def is_waiting(thread: threading.Thread) -> bool:
-    """Whether a thread is inside of the module of threads."""
-    frame = sys._current_frames()[thread.ident]
-    return frame.f_code.co_filename == threading.__file__ and frame.f_code.co_name in {"wait", "_wait_for_tstate_lock"}
+    """Whether a thread waits for a statement."""
+    code = sys._current_frames()[thread.ident].f_code
+    return code is PostgresSession._call.__code__
+
+
+@pytest.mark.parametrize("n_lost", [1, 3])
+def test_a_request_to_cancel_that_is_lost_is_made_again(n_lost: int, postgres_server: Server, nodes: Any) -> None:
+    failures: list[BaseException] = []
+    with PostgresSession(postgres_server.url()) as session:
+        cancel, requests = session.cancel, list[None]()
+
+        def cancel_at_last() -> None:
+            requests.append(None)
+            if len(requests) > n_lost:
+                cancel()
+
+        def sleep() -> None:
+            try:
+                session.rows("SELECT pg_sleep(600)::text AS t")
+            except BaseException as error:  # noqa: BLE001 - looked at by the test
+                failures.append(error)
+
+        session.cancel = cancel_at_last  # type: ignore[method-assign]
+        thread = threading.Thread(target=sleep)
+        thread.start()
+        assert wait_until(
+            lambda: nodes.execute("SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(600)%' "
+                                  "AND state = 'active' AND pid <> pg_backend_pid()").fetchone()[0] == 1
+        )  # fmt: skip
+
+        def has_ended() -> bool:
+            thread.join(0.1)
+            return not thread.is_alive()
+
+        session._stop(has_ended)
+        thread.join(60)
+        assert len(requests) > n_lost
+        assert isinstance(failures[0], KeyboardInterrupt)
 
 
 def test_a_schema_of_a_dead_process_is_removed_and_one_of_a_living_is_not(postgres_server: Server, nodes: Any) -> None:

@@ -43,6 +43,9 @@ _SETTINGS = {
 _IF_KNOWN = {"client_connection_check_interval": "1s"}
 """Settings of newer servers: a statement ends when the client has died."""
 
+SECONDS_TO_STOP = 10.0
+"""A statement that is cancelled and runs on for so long is left to the server."""
+
 
 @final
 class PostgresSession:
@@ -152,7 +155,7 @@ class PostgresSession:
             return
         if not self._lock.acquire(blocking=False):
             self.cancel()
-            if not self._lock.acquire(timeout=10):
+            if not self._lock.acquire(timeout=SECONDS_TO_STOP):
                 return  # the statement cannot be stopped; the server ends the session with this process
         try:
             connection, self._connection = self._connection, None
@@ -184,8 +187,9 @@ class PostgresSession:
                 try:
                     return self._call(lambda: work(cursor))
                 finally:
-                    with suppress(Exception):
-                        cursor.close()
+                    if self._connection is not None:  # else a statement runs on in it
+                        with suppress(Exception):
+                            cursor.close()
             except _errors() as error:
                 raise self._translated(error, label, time.monotonic() - start) from error
 
@@ -194,15 +198,26 @@ class PostgresSession:
             return KeyboardInterrupt()
         return in_our_words(error, self.shown, label, seconds)
 
+    def _stop(self, has_ended: Callable[[], bool]) -> None:
+        """Cancel the running statement until it ends, since a request may be lost; or give up its connection."""
+        deadline = time.monotonic() + SECONDS_TO_STOP
+        self.cancel()
+        while not has_ended():
+            if time.monotonic() > deadline:
+                self._connection = None
+                return
+            self.cancel()
+
     def _call(self, work: Callable[[], T]) -> T:
         """Run work that blocks so that Ctrl-C ends it: in the main thread it is done beside it."""
         if threading.current_thread() is not threading.main_thread():
             return work()
         outcome: list[T] = []
         failure: list[BaseException] = []
-        # Not worker.join(): interrupted by Ctrl-C, it takes a running thread for a dead one, and to close a connection
-        # on which a statement runs ends the process.
-        has_ended = threading.Event()
+        # A bare lock: a join that Ctrl-C interrupts takes a running thread for a dead one, and to close a connection on
+        # which a statement runs ends the process; an interrupted wait of an Event may keep its own lock for ever.
+        runs = threading.Lock()
+        runs.acquire()
 
         def beside() -> None:
             try:
@@ -210,19 +225,18 @@ class PostgresSession:
             except BaseException as error:  # noqa: BLE001 - raised below, in the main thread
                 failure.append(error)
             finally:
-                has_ended.set()
+                runs.release()
 
         try:
             try:
                 threading.Thread(target=beside, daemon=True).start()
             except RuntimeError:  # the interpreter is ending and starts no threads any more
                 beside()
-            is_over = False
-            while not is_over:  # without a limit the signal may reach another thread, and this one sleeps on
-                is_over = has_ended.wait(0.1)
+            # Without a limit the signal may reach another thread, and this one sleeps on.
+            while not runs.acquire(timeout=0.1):
+                pass
         except BaseException:
-            self.cancel()
-            has_ended.wait(10)
+            self._stop(lambda: bool(outcome or failure) or runs.acquire(timeout=0.1))
             raise
         if failure:
             raise failure[0]
