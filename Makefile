@@ -4,7 +4,7 @@
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin
-SOURCES := pyproject.toml setup.py $(wildcard core/include/relift/*.hpp) $(wildcard core/include/relift/*/*.hpp) $(wildcard core/bindings/*.cpp)
+SOURCES := pyproject.toml setup.py $(wildcard core/include/relift/*.hpp) $(wildcard core/include/relift/*/*.hpp) $(wildcard core/bindings/*.cpp) $(wildcard core/bindings/*/*.hpp)
 JOBS ?= 2
 MINUTES ?= 5
 

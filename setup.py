@@ -68,7 +68,11 @@ class LimitedApiWheel(bdist_wheel):
 
 def core(name: str, source: str, *parts: str) -> Extension:
     """One module of the core; `parts` are the folders of headers that it reads."""
-    headers = (path.as_posix() for part in parts for path in Path("core/include/relift", part).glob("*.hpp"))
+    folders = (
+        Path("core/bindings", source.removesuffix("_module")),
+        *(Path("core/include/relift", part) for part in parts),
+    )
+    headers = (path.as_posix() for folder in folders for path in folder.glob("*.hpp"))
     return Extension(
         name,
         sources=[f"core/bindings/{source}.cpp"],

@@ -8,11 +8,11 @@
 #include <stdexcept>
 
 #include "../threads.hpp"
+#include "numbers.hpp"
 
 namespace relift::passes {
 
 constexpr int32_t absent = -1;
-constexpr size_t most_indices = 0x7FFFFFFF;
 
 // The places of the sides of a row or variable among the rows of K, absent where there is none.
 struct Place {

@@ -5,6 +5,8 @@
 namespace relift {
 namespace passes {
 
+constexpr size_t most_indices = 0x7FFFFFFF;  // that 32 bits hold
+
 template <class T>
 struct Numbers {
     const T* first = nullptr;
