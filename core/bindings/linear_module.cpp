@@ -11,47 +11,32 @@
 
 #include "relift/linear/descent.hpp"
 #include "relift/linear/group_smo.hpp"
-#include "relift/python/calls.hpp"
+#include "relift/python/held_array.hpp"
 
 namespace {
 
 using relift::guarded;
+using relift::HeldArray;
 using relift::PythonError;
 using relift::WithoutLock;
 using namespace relift::linear;
 
-class Buffer {
+class Buffer : public HeldArray {
 public:
-    explicit Buffer(PyObject* object, bool writable = false) {
-        if (PyObject_GetBuffer(object, &view_, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0)))
-            throw PythonError();
-    }
-    ~Buffer() {
-        if (view_.obj) PyBuffer_Release(&view_);
-    }
-    Buffer(const Buffer&) = delete;
-    Buffer& operator=(const Buffer&) = delete;
-
-    size_t size() const { return view_.itemsize ? size_t(view_.len / view_.itemsize) : 0; }
+    using HeldArray::HeldArray;
     double* doubles(const char* name, size_t size) const {
-        if (view_.itemsize != 8 || kind() != 'd' || this->size() != size) fail(name);
-        return static_cast<double*>(view_.buf);
+        if (kind() != 'd' || this->size() != size) fail(name);
+        return static_cast<double*>(memory());
     }
     const int32_t* integers(const char* name, size_t size) const {
-        if (view_.itemsize != 4 || (kind() != 'i' && kind() != 'l') || this->size() != size) fail(name);
-        return static_cast<const int32_t*>(view_.buf);
+        if (itemsize() != 4 || !holds_integers() || this->size() != size) fail(name);
+        return static_cast<const int32_t*>(memory());
     }
 
 private:
-    char kind() const {
-        const char* format = view_.format ? view_.format : "B";
-        if (*format == '@' || *format == '=' || *format == '<') ++format;
-        return *format;
-    }
     static void fail(const char* name) {
         throw std::invalid_argument(std::string(name) + " has a wrong type or length");
     }
-    Py_buffer view_{};
 };
 
 PyObject* py_by_matrix(PyObject*, PyObject* arguments) {

@@ -12,44 +12,27 @@
 
 #include "relift/ml/label_pairs.hpp"
 #include "relift/ml/targets.hpp"
-#include "relift/python/calls.hpp"
+#include "relift/python/held_array.hpp"
 
 namespace {
 
 using relift::guarded;
+using relift::HeldArray;
 using relift::PythonError;
 using relift::WithoutLock;
 using namespace relift::ml;
 
-class Buffer {
+class Buffer : public HeldArray {
 public:
-    explicit Buffer(PyObject* object, bool writable = false) {
-        if (PyObject_GetBuffer(object, &view_, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0)))
-            throw PythonError();
+    using HeldArray::HeldArray;
+    bool holds(char letter) const {
+        return letter == 'i' ? itemsize() == 4 && holds_integers() : kind() == letter;
     }
-    ~Buffer() {
-        if (view_.obj) PyBuffer_Release(&view_);
-    }
-    Buffer(const Buffer&) = delete;
-    Buffer& operator=(const Buffer&) = delete;
-
-    std::size_t size() const { return view_.itemsize ? std::size_t(view_.len / view_.itemsize) : 0; }
-    std::size_t rows() const { return view_.ndim == 2 ? std::size_t(view_.shape[0]) : 0; }
-    std::size_t columns() const { return view_.ndim == 2 ? std::size_t(view_.shape[1]) : 0; }
-    bool holds(char kind) const {
-        const char* format = view_.format ? view_.format : "B";
-        if (*format == '@' || *format == '=' || *format == '<') ++format;
-        if (kind == 'i') return view_.itemsize == 4 && (*format == 'i' || *format == 'l');
-        return *format == kind && !format[1];
-    }
-    template <class T> T* elements(char kind, const char* name, std::size_t size) const {
-        if (!holds(kind) || this->size() != size)
+    template <class T> T* elements(char letter, const char* name, std::size_t size) const {
+        if (!holds(letter) || this->size() != size)
             throw std::invalid_argument(std::string(name) + " has a wrong type or length");
-        return static_cast<T*>(view_.buf);
+        return static_cast<T*>(memory());
     }
-
-private:
-    Py_buffer view_{};
 };
 
 PyObject* none() {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "relift/python/calls.hpp"
+#include "relift/python/held_array.hpp"
 #include "relift/tables/closure.hpp"
 #include "relift/tables/keys.hpp"
 #include "relift/tables/rows.hpp"
@@ -17,41 +17,22 @@
 namespace {
 
 using relift::guarded;
+using relift::HeldArray;
 using relift::PythonError;
 using relift::WithoutLock;
 using namespace relift::tables;
 
-class Buffer {
+class Buffer : public HeldArray {
 public:
-    // Only what is said to be optional may be None.
-    explicit Buffer(PyObject* object, bool writable = false, bool optional = false) {
-        if (object == Py_None && optional) return;
-        if (PyObject_GetBuffer(object, &view_, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0)))
-            throw PythonError();
-    }
-    ~Buffer() {
-        if (view_.obj) PyBuffer_Release(&view_);
-    }
-    Buffer(const Buffer&) = delete;
-    Buffer& operator=(const Buffer&) = delete;
-
-    bool is_there() const { return view_.obj != nullptr; }
-    size_t size() const { return view_.itemsize ? size_t(view_.len / view_.itemsize) : 0; }
-    size_t itemsize() const { return size_t(view_.itemsize); }
-    template <class T> T* elements(const char* name, char kind) const {
-        const char* format = view_.format ? view_.format : "B";
-        if (*format == '@' || *format == '=' || *format == '<') ++format;
-        const bool is_whole = *format == 'i' || *format == 'l' || *format == 'q';
-        const bool fits = size_t(view_.itemsize) == sizeof(T) && (kind == 'i' ? is_whole : kind == '*' || *format == kind);
-        if (is_there() && (!fits || format[1])) throw std::invalid_argument(std::string(name) + " has a wrong type");
-        return static_cast<T*>(view_.buf);
+    using HeldArray::HeldArray;
+    template <class T> T* elements(const char* name, char letter) const {
+        const bool fits = itemsize() == sizeof(T) && (letter == 'i' ? holds_integers() : letter == '*' || kind() == letter);
+        if (is_there() && (!fits || !kind())) throw std::invalid_argument(std::string(name) + " has a wrong type");
+        return static_cast<T*>(memory());
     }
     void needs(size_t size, const char* name) const {
         if (is_there() && this->size() != size) throw std::invalid_argument(std::string(name) + " has a wrong length");
     }
-
-private:
-    Py_buffer view_{};
 };
 
 size_t counted(size_t n) {

@@ -1,6 +1,5 @@
 // Arrays that come from Python, checked so that none can crash the process, and memory that goes there.
 #pragma once
-#include "relift/python/calls.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -10,6 +9,7 @@
 
 #include "relift/passes/numbers.hpp"
 #include "relift/python/aligned_memory.hpp"
+#include "relift/python/held_array.hpp"
 #include "relift/sparse_view.hpp"
 #include "relift/threads.hpp"
 
@@ -17,36 +17,25 @@ namespace relift::bindings {
 
 using namespace relift::passes;
 
-class Buffer {
+class Buffer : public HeldArray {
 public:
-    explicit Buffer(PyObject* object, bool writable = false) {
-        if (PyObject_GetBuffer(object, &view_, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0)))
-            throw PythonError();
-    }
-    ~Buffer() {
-        if (view_.obj) PyBuffer_Release(&view_);
-    }
-    Buffer(const Buffer&) = delete;
-    Buffer& operator=(const Buffer&) = delete;
-
-    size_t size() const { return view_.itemsize ? size_t(view_.len / view_.itemsize) : 0; }
-    bool is_wide() const { return view_.itemsize == 8; }
+    using HeldArray::HeldArray;
+    bool is_wide() const { return itemsize() == 8; }
     double* doubles(const char* name, size_t size) const {
-        if (view_.itemsize != 8 || kind() != 'd' || this->size() != size) fail(name);
-        return static_cast<double*>(view_.buf);
+        if (kind() != 'd' || this->size() != size) fail(name);
+        return static_cast<double*>(memory());
     }
     template <class Integer> Integer* integers(const char* name, size_t size) const {
-        const bool is_integer = kind() == 'i' || kind() == 'l' || kind() == 'q';
-        if (view_.itemsize != sizeof(Integer) || !is_integer || this->size() != size) fail(name);
-        return static_cast<Integer*>(view_.buf);
+        if (itemsize() != sizeof(Integer) || !holds_integers() || this->size() != size) fail(name);
+        return static_cast<Integer*>(memory());
     }
     const u8* bytes(const char* name, size_t size) const {
-        if (view_.itemsize != 1 || this->size() != size) fail(name);
-        return static_cast<const u8*>(view_.buf);
+        if (itemsize() != 1 || this->size() != size) fail(name);
+        return static_cast<const u8*>(memory());
     }
     u64* words(const char* name, size_t size) const {
-        if (view_.itemsize != 8 || (kind() != 'L' && kind() != 'Q') || this->size() != size) fail(name);
-        return static_cast<u64*>(view_.buf);
+        if (itemsize() != 8 || !holds_words() || this->size() != size) fail(name);
+        return static_cast<u64*>(memory());
     }
     // One for each of `size`, or one for all of them.
     Numbers<double> numbers(const char* name, size_t size) const {
@@ -57,15 +46,9 @@ public:
     }
 
 private:
-    char kind() const {
-        const char* format = view_.format ? view_.format : "B";
-        if (*format == '@' || *format == '=' || *format == '<') ++format;
-        return *format;
-    }
     static void fail(const char* name) {
         throw std::invalid_argument(std::string(name) + " has a wrong type or length");
     }
-    Py_buffer view_{};
 };
 
 // The three arrays of a compressed matrix, held as long as this lives.

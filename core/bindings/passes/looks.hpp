@@ -159,61 +159,61 @@ inline PyObject* py_may_be_reflected(PyObject*, PyObject* arguments) {
     });
 }
 
-template <class Index>
-u64 count_links_of(const MatrixBuffers& A, bool is_by_rows, const OwnNumbers& variables, const OwnNumbers& rows, u64 step,
-                   double largest, double rounding) {
-    const SparseView<Index> view = A.sampled<Index>();
-    if (view.n_major != (is_by_rows ? rows.size : variables.size)) throw std::invalid_argument("A has a wrong length");
-    return count_links(view, is_by_rows, variables, rows, step, largest, rounding);
-}
+// The bounds of variables, or the sides of rows: (low, high, low_image, high_image).
+class BoundBuffers {
+public:
+    explicit BoundBuffers(PyObject* given) {
+        PyObject* arrays[4];
+        if (!PyArg_ParseTuple(given, "OOOO", &arrays[0], &arrays[1], &arrays[2], &arrays[3])) throw PythonError();
+        for (int k = 0; k < 4; ++k) held_[k] = std::make_unique<Buffer>(arrays[k]);
+    }
+    OwnNumbers numbers() const {
+        const size_t size = held_[0]->size();
+        return {held_[0]->doubles("low", size), held_[1]->doubles("high", size), nullptr, nullptr,
+                held_[2]->words("low_image", size), held_[3]->words("high_image", size), nullptr, nullptr, size};
+    }
+
+private:
+    std::unique_ptr<Buffer> held_[4];
+};
 
 inline PyObject* py_count_links(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
-        PyObject *A_given, *given[8];
+        PyObject *A_given, *bounds, *sides;
         int is_by_rows;
         unsigned long long step;
         double largest, rounding;
-        if (!PyArg_ParseTuple(arguments, "Op(OOOO)(OOOO)Kdd", &A_given, &is_by_rows, &given[0], &given[1], &given[2],
-                              &given[3], &given[4], &given[5], &given[6], &given[7], &step, &largest, &rounding))
+        if (!PyArg_ParseTuple(arguments, "OpOOKdd", &A_given, &is_by_rows, &bounds, &sides, &step, &largest, &rounding))
             return nullptr;
         if (!(largest >= 1 && largest <= 1e9) || step < 1) throw std::invalid_argument("an option lies outside");
-        const Buffer lb(given[0]), ub(given[1]), lb_image(given[2]), ub_image(given[3]);
-        const Buffer l(given[4]), u(given[5]), l_image(given[6]), u_image(given[7]);
-        const size_t n = lb.size(), m = l.size();
-        const OwnNumbers variables{lb.doubles("lb", n), ub.doubles("ub", n), nullptr, nullptr,
-                                   lb_image.words("lb_image", n), ub_image.words("ub_image", n), nullptr, nullptr, n};
-        const OwnNumbers rows{l.doubles("l", m), u.doubles("u", m), nullptr, nullptr,
-                              l_image.words("l_image", m), u_image.words("u_image", m), nullptr, nullptr, m};
-        const MatrixBuffers A(A_given, is_by_rows ? n : m);
-        const bool is_wide = A.is_wide();
-        return PyLong_FromUnsignedLongLong(
-            is_wide ? count_links_of<int64_t>(A, is_by_rows, variables, rows, step, largest, rounding)
-                    : count_links_of<int32_t>(A, is_by_rows, variables, rows, step, largest, rounding));
+        const BoundBuffers of_variables(bounds), of_rows(sides);
+        const OwnNumbers variables = of_variables.numbers(), rows = of_rows.numbers();
+        const MatrixBuffers buffers(A_given, is_by_rows ? variables.size : rows.size);
+        return by_width(buffers.is_wide(), [&](auto index) -> PyObject* {
+            const auto A = buffers.sampled<decltype(index)>();
+            if (A.n_major != (is_by_rows ? rows.size : variables.size)) throw std::invalid_argument("A has a wrong length");
+            return PyLong_FromUnsignedLongLong(
+                count_links(A, is_by_rows != 0, variables, rows, step, largest, rounding));
+        });
     });
 }
 
 inline PyObject* py_count_shared_ratios(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
-        PyObject *A_given, *given[8];
+        PyObject *A_given, *bounds, *sides;
         int is_by_rows;
         unsigned long long step;
         double different, largest, rounding;
-        if (!PyArg_ParseTuple(arguments, "Op(OOOO)(OOOO)Kddd", &A_given, &is_by_rows, &given[0], &given[1], &given[2],
-                              &given[3], &given[4], &given[5], &given[6], &given[7], &step, &different, &largest,
-                              &rounding))
+        if (!PyArg_ParseTuple(arguments, "OpOOKddd", &A_given, &is_by_rows, &bounds, &sides, &step, &different,
+                              &largest, &rounding))
             return nullptr;
         if (!(largest >= 1 && largest <= 1e9) || step < 1) throw std::invalid_argument("an option lies outside");
-        const Buffer lb(given[0]), ub(given[1]), lb_image(given[2]), ub_image(given[3]);
-        const Buffer l(given[4]), u(given[5]), l_image(given[6]), u_image(given[7]);
-        const size_t n = lb.size(), m = l.size();
-        const OwnNumbers variables{lb.doubles("lb", n), ub.doubles("ub", n), nullptr, nullptr,
-                                   lb_image.words("lb_image", n), ub_image.words("ub_image", n), nullptr, nullptr, n};
-        const OwnNumbers rows{l.doubles("l", m), u.doubles("u", m), nullptr, nullptr,
-                              l_image.words("l_image", m), u_image.words("u_image", m), nullptr, nullptr, m};
-        const MatrixBuffers buffers(A_given, is_by_rows ? n : m);
+        const BoundBuffers of_variables(bounds), of_rows(sides);
+        const OwnNumbers variables = of_variables.numbers(), rows = of_rows.numbers();
+        const MatrixBuffers buffers(A_given, is_by_rows ? variables.size : rows.size);
         return by_width(buffers.is_wide(), [&](auto index) -> PyObject* {
             const auto A = buffers.sampled<decltype(index)>();
-            if (A.n_major != (is_by_rows ? m : n)) throw std::invalid_argument("A has a wrong length");
+            if (A.n_major != (is_by_rows ? rows.size : variables.size)) throw std::invalid_argument("A has a wrong length");
             const SharedCount count =
                 count_shared_ratios(A, is_by_rows != 0, variables, rows, step, different, largest, rounding);
             return Py_BuildValue("KK", (unsigned long long)count.number, (unsigned long long)count.shared);
@@ -223,24 +223,18 @@ inline PyObject* py_count_shared_ratios(PyObject*, PyObject* arguments) {
 
 inline PyObject* py_links_change_nothing(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
-        PyObject *A_given, *given[8];
+        PyObject *A_given, *bounds, *sides;
         int is_by_rows;
         double largest, rounding;
-        if (!PyArg_ParseTuple(arguments, "Op(OOOO)(OOOO)dd", &A_given, &is_by_rows, &given[0], &given[1], &given[2],
-                              &given[3], &given[4], &given[5], &given[6], &given[7], &largest, &rounding))
+        if (!PyArg_ParseTuple(arguments, "OpOOdd", &A_given, &is_by_rows, &bounds, &sides, &largest, &rounding))
             return nullptr;
         if (!(largest >= 1 && largest <= 1e9)) throw std::invalid_argument("an option lies outside");
-        const Buffer lb(given[0]), ub(given[1]), lb_image(given[2]), ub_image(given[3]);
-        const Buffer l(given[4]), u(given[5]), l_image(given[6]), u_image(given[7]);
-        const size_t n = lb.size(), m = l.size();
-        const OwnNumbers variables{lb.doubles("lb", n), ub.doubles("ub", n), nullptr, nullptr,
-                                   lb_image.words("lb_image", n), ub_image.words("ub_image", n), nullptr, nullptr, n};
-        const OwnNumbers rows{l.doubles("l", m), u.doubles("u", m), nullptr, nullptr,
-                              l_image.words("l_image", m), u_image.words("u_image", m), nullptr, nullptr, m};
-        const MatrixBuffers buffers(A_given, is_by_rows ? n : m);
+        const BoundBuffers of_variables(bounds), of_rows(sides);
+        const OwnNumbers variables = of_variables.numbers(), rows = of_rows.numbers();
+        const MatrixBuffers buffers(A_given, is_by_rows ? variables.size : rows.size);
         return by_width(buffers.is_wide(), [&](auto index) -> PyObject* {
             const auto A = buffers.view<decltype(index)>(1);
-            if (A.n_major != (is_by_rows ? m : n)) throw std::invalid_argument("A has a wrong length");
+            if (A.n_major != (is_by_rows ? rows.size : variables.size)) throw std::invalid_argument("A has a wrong length");
             bool is_so;
             {
                 const WithoutLock unlocked;
@@ -249,14 +243,6 @@ inline PyObject* py_links_change_nothing(PyObject*, PyObject* arguments) {
             return PyBool_FromLong(is_so);
         });
     });
-}
-
-template <class Index>
-CostCounts count_simple_costs_of(const MatrixBuffers& A, bool is_by_rows, const double* q, size_t n, u64 step, int digits,
-                                 double different, double largest, double rounding) {
-    const SparseView<Index> view = A.view<Index>(1);
-    if ((is_by_rows ? view.n_minor : view.n_major) != n) throw std::invalid_argument("A has a wrong length");
-    return count_simple_costs(view, is_by_rows, q, step, digits, different, largest, rounding);
 }
 
 inline PyObject* py_count_simple_costs(PyObject*, PyObject* arguments) {
@@ -274,13 +260,15 @@ inline PyObject* py_count_simple_costs(PyObject*, PyObject* arguments) {
         const Buffer q(q_given);
         const size_t n = q.size();
         const double* costs = q.doubles("q", n);
-        const MatrixBuffers A(A_given, is_by_rows ? n : size_t(m));
-        const CostCounts counts =
-            A.is_wide()
-                ? count_simple_costs_of<int64_t>(A, is_by_rows, costs, n, step, digits, different, largest, rounding)
-                : count_simple_costs_of<int32_t>(A, is_by_rows, costs, n, step, digits, different, largest, rounding);
-        return Py_BuildValue("KKK", (unsigned long long)counts.told, (unsigned long long)counts.simple,
-                             (unsigned long long)counts.shared);
+        const MatrixBuffers buffers(A_given, is_by_rows ? n : size_t(m));
+        return by_width(buffers.is_wide(), [&](auto index) -> PyObject* {
+            const auto A = buffers.view<decltype(index)>(1);
+            if ((is_by_rows ? A.n_minor : A.n_major) != n) throw std::invalid_argument("A has a wrong length");
+            const CostCounts counts =
+                count_simple_costs(A, is_by_rows != 0, costs, step, digits, different, largest, rounding);
+            return Py_BuildValue("KKK", (unsigned long long)counts.told, (unsigned long long)counts.simple,
+                                 (unsigned long long)counts.shared);
+        });
     });
 }
 
