@@ -667,23 +667,23 @@ PyObject* kinds_in_floats(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         LookArguments given{};
         PyObject* conic_given = Py_None;
-        int sizes, signs, scales_rows, has_masses;
+        int sizes, signs, scales_rows, has_masses, looks;
         double may_stay;
         unsigned n_threads;
-        if (!PyArg_ParseTuple(arguments, "OOpnnOOppppdI|O", &given.P, &given.A, &given.A_is_by_rows, &given.n_variables,
+        if (!PyArg_ParseTuple(arguments, "OOpnnOOppppdpI|O", &given.P, &given.A, &given.A_is_by_rows, &given.n_variables,
                               &given.n_rows, &given.variables, &given.rows, &sizes, &signs, &scales_rows, &has_masses,
-                              &may_stay, &n_threads, &conic_given))
+                              &may_stay, &looks, &n_threads, &conic_given))
             return nullptr;
         const ConicBuffers conic(conic_given, sizes != 0, given);
         return with_any_problem(given, [&](const auto& problem) -> PyObject* {
             const SampledNumbers variables(given.variables, problem.n_variables), rows(given.rows, problem.n_rows);
             if (!variables.numbers.cost.first) throw std::invalid_argument("costs are missing");
             const ApartQuestion question{sizes != 0, signs != 0, scales_rows != 0, has_masses != 0, may_stay,
-                                         conic.numbers, n_threads};
+                                         looks != 0, conic.numbers, n_threads};
             const FloatKinds kinds =
                 without_lock([&] { return ToldApart(problem, variables.numbers, rows.numbers, question).run(); });
-            return Py_BuildValue("NKK", PyBool_FromLong(kinds.are_all_apart), (unsigned long long)kinds.variables,
-                                 (unsigned long long)kinds.rows);
+            return Py_BuildValue("NKKN", PyBool_FromLong(kinds.are_all_apart), (unsigned long long)kinds.variables,
+                                 (unsigned long long)kinds.rows, PyBool_FromLong(kinds.masses_are_idle));
         });
     });
 }
@@ -694,11 +694,11 @@ PyObject* masses(PyObject*, PyObject* arguments) {
         PyObject *labels_given, *row_labels_given, *floats_given, *images_given, *row_floats_given, *row_images_given;
         Py_ssize_t n_classes, n_row_classes;
         PyObject* kept = Py_None;
-        int decimal;
-        if (!PyArg_ParseTuple(arguments, "OOpnnpOOOOnnOOOO|O", &given.P, &given.A, &given.A_is_by_rows,
+        int decimal, looks = 0;
+        if (!PyArg_ParseTuple(arguments, "OOpnnpOOOOnnOOOO|Op", &given.P, &given.A, &given.A_is_by_rows,
                               &given.n_variables, &given.n_rows, &decimal, &given.variables, &given.rows, &labels_given,
                               &row_labels_given, &n_classes, &n_row_classes, &floats_given, &images_given,
-                              &row_floats_given, &row_images_given, &kept))
+                              &row_floats_given, &row_images_given, &kept, &looks))
             return nullptr;
         return with_any_problem(given, [&](const auto& problem) -> PyObject* {
             const u64 n = problem.n_variables, m = problem.n_rows;
@@ -715,12 +715,16 @@ PyObject* masses(PyObject*, PyObject* arguments) {
             };
             check(label, n, n_classes);
             check(row_label, m, n_row_classes);
-            find_masses(problem, decimal ? Reading::decimal : Reading::bits, variables.numbers, rows.numbers, label,
-                        row_label, u64(n_classes), u64(n_row_classes),
-                        {floats.elements<double>('f', "floats", n), images.elements<u64>('u', "images", n)},
-                        {row_floats.elements<double>('f', "row_floats", m), row_images.elements<u64>('u', "row_images", m)},
-                        values_read(kept, problem.A, decimal));
-            return none();
+            const MassArrays out{floats.elements<double>('f', "floats", n), images.elements<u64>('u', "images", n)};
+            const MassArrays row_out{row_floats.elements<double>('f', "row_floats", m),
+                                     row_images.elements<u64>('u', "row_images", m)};
+            const SizesAndPrices of =
+                find_masses(problem, decimal ? Reading::decimal : Reading::bits, variables.numbers, rows.numbers, label,
+                            row_label, u64(n_classes), u64(n_row_classes), out, row_out, values_read(kept, problem.A, decimal));
+            if (!looks) return PyBool_FromLong(true);
+            const MassesLookedAt looked_at{of.sizes.floats.data(), of.prices.floats.data(),
+                                           [&](u32 j) { return out.images[j]; }, [&](u32 i) { return row_out.images[i]; }};
+            return PyBool_FromLong(LookAtMasses(problem, rows.numbers, looked_at, ConicNumbers()).speaks());
         });
     });
 }
@@ -816,16 +820,17 @@ PyMethodDef methods[] = {
      "relative_scales(labels, states, n_classes, floats, images): scales relative to the first of each class."},
     {"kinds_in_floats", kinds_in_floats, METH_VARARGS,
      "kinds_in_floats(P, A, A_is_csr, n_variables, n_rows, variables, rows, sizes, signs, scales_rows, has_masses, "
-     "may_stay, threads, conic): whether rounds in floats tell all variables apart, and about how many kinds of variables and of "
-     "rows they tell; conic is None, or the cone, the kind and whether the sign is open of each of the last rows."},
+     "may_stay, looks, threads, conic): whether rounds in floats tell all variables apart, about how many kinds of variables "
+     "and of rows they tell, and whether that was not asked since a look said that masses gain little; conic is None, or the cone, the kind and whether the sign is open of each of the last rows."},
     {"likeness", likeness, METH_VARARGS,
      "likeness(A, A_is_csr, n_variables, n_rows, variables, rows, labels, row_labels, only_in_proportion): looks at some "
      "rows; returns whether they speak for masses, unless only the second is asked, and whether right-hand sides in "
      "proportion do, to ten digits."},
     {"masses", masses, METH_VARARGS,
      "masses(P, A, A_is_csr, n_variables, n_rows, decimal, variables, rows, labels, row_labels, n_classes, "
-     "n_row_classes, floats, images, row_floats, row_images, kept): masses from sizes and prices, equal within classes; "
-     "kept is None, or what kept_weights() returned for A."},
+     "n_row_classes, floats, images, row_floats, row_images, kept, looks): masses from sizes and prices, equal within "
+     "classes; kept is None, or what kept_weights() returned for A. Returns whether things of one kind have different "
+     "ones, by a look at some rows, or True if it does not look."},
     {"predicted_fill", predicted_fill, METH_VARARGS,
      "predicted_fill(offsets, indices, most): entries and operations of the factor of a symmetric matrix, whose graph is "
      "given by both ends of each edge, and whether these are all; it gives up after looking at `most` entries of lists."},

@@ -80,10 +80,11 @@ def kinds_in_floats(
     scales_rows: bool,
     has_masses: bool,
     may_stay: float,
+    looks: bool,
     n_threads: int,
     conic: tuple[NDArray[np.int64], _Words, NDArray[np.uint8]] | None = None,
     /,
-) -> tuple[bool, int, int]: ...
+) -> tuple[bool, int, int, bool]: ...
 def likeness(
     A: _Compressed,
     A_is_csr: bool,
@@ -96,6 +97,17 @@ def likeness(
     only_in_proportion: bool,
     /,
 ) -> tuple[bool, bool]: ...
+def masses_speak(
+    P: _Compressed | None,
+    A: _Compressed,
+    A_is_csr: bool,
+    n_variables: int,
+    n_rows: int,
+    variables: _Numbers,
+    rows: _Numbers,
+    conic: tuple[NDArray[np.int64], _Words, NDArray[np.uint8]] | None = None,
+    /,
+) -> bool: ...
 def masses(
     P: _Compressed | None,
     A: _Compressed,
@@ -114,8 +126,9 @@ def masses(
     row_floats: _Floats,
     row_images: _Words,
     kept: object = None,
+    looks: bool = False,
     /,
-) -> None: ...
+) -> bool: ...
 def own_scales(
     low: _Floats,
     high: _Floats,

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "conic_numbers.hpp"
 #include "own_scales.hpp"
 #include "passes/numbers.hpp"
 #include "threads.hpp"
@@ -61,15 +62,6 @@ struct SumOfTerms {
     // Whether it is more than cancellation may have left of its terms, so that it wakes one that rests.
     bool counts() const { return square < 0x1p-56 * (total * total); }
     bool is_empty() const { return !(square > 0); }
-};
-
-// Conic rows, which are the last rows; those of a cone stand together.
-struct ConicNumbers {
-    u64 first_row = ~u64(0), n_cones = 0;
-    const i64* cone_of_row = nullptr;
-    const u64* kinds = nullptr;          // only rows of one kind can be in one class
-    const u8* has_open_sign = nullptr;   // whether the cone does not see the sign of the row; so it is for all of a kind
-    bool sizes = true;                   // whether sizes other than 1 are looked for
 };
 
 // What a part of a round has seen.

@@ -392,21 +392,22 @@ void find_sizes_and_prices(const Problem<Index>& problem, Reading reading, const
 }
 
 // Bounds and costs of the variables, then bounds of the rows; labels of both, and the masses of both, which are written.
-// A_read is null, or the values of A as they were read before.
+// What they are products of is returned. A_read is null, or the values of A as they were read before.
 template <class Index>
-void find_masses(const Problem<Index>& problem, Reading reading, const OwnNumbers& variables, const OwnNumbers& rows,
-                 const i64* labels, const i64* row_labels, u64 n_classes, u64 n_row_classes, const MassArrays& out,
-                 const MassArrays& row_out, const Weights* A_read = nullptr) {
+SizesAndPrices find_masses(const Problem<Index>& problem, Reading reading, const OwnNumbers& variables, const OwnNumbers& rows,
+                           const i64* labels, const i64* row_labels, u64 n_classes, u64 n_row_classes,
+                           const MassArrays& out, const MassArrays& row_out, const Weights* A_read = nullptr) {
     SizesAndPrices found(problem.n_variables, problem.n_rows, true);
     find_sizes_and_prices<Offer>(problem, reading, variables, rows, A_read, found);
     multiply_within_classes(found.sizes, found.prices, labels, n_classes, out);
     multiply_within_classes(found.row_sizes, found.row_prices, row_labels, n_row_classes, row_out);
+    return found;
 }
 
 // The same in floats alone, where each is in a class of its own.
 template <class Index, class Numbers>
-void find_masses(const Problem<Index>& problem, const Numbers& variables, const Numbers& rows, double* masses,
-                 double* row_masses) {
+SizesAndPrices find_masses(const Problem<Index>& problem, const Numbers& variables, const Numbers& rows, double* masses,
+                           double* row_masses) {
     SizesAndPrices found(problem.n_variables, problem.n_rows, false);
     find_sizes_and_prices<FloatOffer>(problem, Reading::decimal, variables, rows, nullptr, found);
     const auto multiply = [](const Known& sizes, const Known& prices, double* out) {
@@ -417,6 +418,7 @@ void find_masses(const Problem<Index>& problem, const Numbers& variables, const 
     };
     multiply(found.sizes, found.prices, masses);
     multiply(found.row_sizes, found.row_prices, row_masses);
+    return found;
 }
 
 // One mass for each cone and all its rows: the least among the rows of its class, the first of equal ones. Arrays begin at

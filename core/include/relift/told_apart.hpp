@@ -17,7 +17,7 @@
 #pragma once
 #include "distinct_words.hpp"
 #include "float_colours.hpp"
-#include "masses.hpp"
+#include "masses_in_floats.hpp"
 #include "supports.hpp"
 
 namespace relift {
@@ -26,15 +26,17 @@ namespace relift {
 struct ApartQuestion {
     bool sizes = true, signs = true, scales_rows = true, has_masses = false;
     double may_stay = 0;  // the share of variables and of rows that need not be apart; 0 asks for a proof of all
+    bool looks = false;                   // first, at whether a search with masses may find more than one without
     ConicNumbers conic = ConicNumbers();  // then A is by rows, and a column for each cone comes last
     u32 n_threads = 1;                    // the most that may be used; nothing depends on it but the time
 };
 
-// About how many kinds of variables and of rows there are, when rounds ended; all, where each is alone, and none where
-// errors were too large to tell.
+// About how many kinds of variables and of rows there are, when rounds ended; all, where each is alone, or where masses
+// were looked at and are idle, and none where errors were too large to tell.
 struct FloatKinds {
     bool are_all_apart = false;
     u64 variables = 0, rows = 0;
+    bool masses_are_idle = false;
 };
 
 template <class Index>
@@ -52,7 +54,12 @@ public:
         const u64 n = n_variables_;
         FloatKinds kinds{false, 1, 1};
         if (n < 2 || (problem_.n_rows == 0 && !problem_.has_P())) return kinds;
-        if (question_.has_masses) find_masses_in_floats();
+        if (question_.has_masses) {
+            MassesInFloats found(problem_, given_, given_rows_, question_.conic);
+            if (question_.looks && !found.speak()) return {false, n, rows_.size(), true};
+            masses_ = std::move(found.variables);
+            row_masses_ = std::move(found.rows);
+        }
         variables_.begin(given_, question_.sizes, question_.signs, masses_.size() ? masses_.data() : nullptr,
                          ConicNumbers(), question_.n_threads);
         rows_.begin(given_rows_, question_.scales_rows, question_.signs, row_masses_.size() ? row_masses_.data() : nullptr,
@@ -150,27 +157,8 @@ private:
         return those_that_agree(rows_, nullptr).empty() && supports_are_distinct(problem_, n_variables_);
     }
 
-    void find_masses_in_floats() {
-        masses_.resize(problem_.n_variables);
-        row_masses_.resize(problem_.n_rows);
-        find_masses(problem_, given_, given_rows_, masses_.data(), row_masses_.data());
-        if (has_cones()) equalise_masses();
-    }
-
     // ------------------------------------------------------------------------------------ cones
     bool has_cones() const { return question_.conic.n_cones > 0; }
-
-    // All rows of a cone count equally much: by the least mass among them.
-    void equalise_masses() {
-        const ConicNumbers& conic = question_.conic;
-        for (u64 first = conic.first_row, last; first < problem_.n_rows; first = last) {
-            double least = row_masses_[first];
-            for (last = first; last < problem_.n_rows && owner(last) == owner(first); ++last)
-                least = std::min(least, row_masses_[last]);
-            std::fill(row_masses_.begin() + i64(first), row_masses_.begin() + i64(last), least);
-        }
-    }
-    i64 owner(u64 row) const { return question_.conic.cone_of_row[row - question_.conic.first_row]; }
 
     // Where all variables are apart, ordinary rows are; conic rows may be multiples of each other, so that they are compared.
     bool conic_rows_are_apart() const {

@@ -89,9 +89,9 @@ class _Entries:
 
 def masses_of(
     program: Program, bounds: Intervals, rows: Intervals, q_image: FieldElements, variables: Partition,
-    row_classes: Partition, reading: Reading = "decimal", kept: KeptValues | None = None,
+    row_classes: Partition, reading: Reading = "decimal", kept: KeptValues | None = None, *, looks: bool = False,
 ) -> Masses | None:  # fmt: skip
-    """Masses from sizes and prices; None if all are equal.
+    """Masses from sizes and prices; None if all are equal, or no search with them is worth its time.
 
     Parameters
     ----------
@@ -107,6 +107,9 @@ def masses_of(
         How floats are read.
     kept
         Values of the matrices that a refinement has read; None if none has.
+    looks
+        Whether some rows are looked at: where things of one kind do not have different masses, a search with them finds
+        next to nothing that one with equal masses does not. The compiled core alone looks.
 
     Examples
     --------
@@ -120,7 +123,9 @@ def masses_of(
     [2.0, 6.0]
     """
     if field.CORE_IS_COMPILED:
-        found = _by_the_core(program, bounds, rows, q_image, variables, row_classes, reading, kept)
+        found, speak = _by_the_core(program, bounds, rows, q_image, variables, row_classes, reading, kept, looks=looks)
+        if not speak:
+            return None
     else:
         found = masses_slowly(program, bounds, rows, q_image, variables, row_classes, reading)
     return None if _is_uniform(found.variable_images) and _is_uniform(found.row_images) else found
@@ -132,20 +137,21 @@ def _is_uniform(images: FieldElements) -> bool:
 
 def _by_the_core(
     program: Program, bounds: Intervals, rows: Intervals, q_image: FieldElements, variables: Partition,
-    row_classes: Partition, reading: Reading, kept: KeptValues | None,
-) -> Masses:  # fmt: skip
+    row_classes: Partition, reading: Reading, kept: KeptValues | None, *, looks: bool,
+) -> tuple[Masses, bool]:  # fmt: skip
     n, m = program.n_variables, program.n_rows
     found = Masses(np.empty(n), np.empty(n, np.uint64), np.empty(m), np.empty(m, np.uint64))
     index_type = index_type_of(program.A, program.P)
-    _core.masses(
+    speak = _core.masses(
         None if program.P is None else core_arrays(program.P, index_type), core_arrays(program.A, index_type),
         program.A.format == "csr", n, m, reading == "decimal",
         (bounds.low, bounds.high, program.q, bounds.low_image, bounds.high_image, q_image),
         (rows.low, rows.high, None, rows.low_image, rows.high_image, None),
         variables.labels, row_classes.labels, variables.n_classes, row_classes.n_classes,
         found.variables, found.variable_images, found.rows, found.row_images, capsule_of(kept, None, program.A),
+        looks,
     )  # fmt: skip
-    return found
+    return found, speak
 
 
 def masses_slowly(

@@ -351,7 +351,9 @@ class _Search:
     def masses_tell_apart(self) -> bool:
         """Whether floats show that next to nothing is equivalent with masses of sizes and prices."""
         is_small, least = self.n_entries <= SMALL, 1.0 - LITTLE
-        kinds = self.mass_kinds = self.kinds_in_floats(masses=True, may_stay=0.0 if is_small else LITTLE)
+        # Where floats were not asked, numbers may be in proportion but for rounding.
+        may_stay, looks = 0.0 if is_small else LITTLE, not is_small and self.kinds is not None
+        kinds = self.mass_kinds = self.kinds_in_floats(masses=True, may_stay=may_stay, looks=looks)
         if kinds is None or is_small:
             return kinds is not None and kinds.are_all_apart
         n, m = self.program.n_variables, self.program.n_rows + self.program.conic.n_rows
@@ -364,8 +366,11 @@ class _Search:
 
     def masses_gain_little(self, candidate: Candidate) -> bool:
         """Whether floats show that masses of sizes and prices put few of these classes together."""
-        self.mass_kinds = self.kinds_in_floats(masses=True, may_stay=LITTLE)
-        return self.are_about_as_many(self.mass_kinds, candidate)
+        kinds = self.mass_kinds = self.kinds_in_floats(masses=True, may_stay=LITTLE, looks=True)
+        if kinds is None or not kinds.masses_are_idle:
+            return self.are_about_as_many(kinds, candidate)
+        # Exact searches part numbers that are in proportion but for rounding, which masses might make up for.
+        return self.are_about_as_many(self.kinds, candidate)
 
     def are_about_as_many(self, kinds: FloatKinds | None, candidate: Candidate) -> bool:
         """Whether there are about as many kinds as classes: what is not of one kind is never of one class."""
@@ -390,12 +395,13 @@ class _Search:
             return self.masses_gain_little(best)
         return self.mass_kinds is None or self.are_about_as_many(self.mass_kinds, best)
 
-    def kinds_in_floats(self, *, masses: bool, may_stay: float = 0.0) -> FloatKinds | None:
+    def kinds_in_floats(self, *, masses: bool, may_stay: float = 0.0, looks: bool = False) -> FloatKinds | None:
         """How much floats tell apart; see :func:`relift.symmetry.told_apart.kinds_in_floats`."""
         conic = None if self.cones is None else self.cones.told
         return kinds_in_floats(
-            self.program_of_all(), self.vectors_of_all, self.settings, masses=masses, may_stay=may_stay, conic=conic
-        )
+            self.program_of_all(), self.vectors_of_all, self.settings, masses=masses, may_stay=may_stay, looks=looks,
+            conic=conic,
+        )  # fmt: skip
 
     @cached_property
     def alone(self) -> Candidate:
@@ -468,21 +474,22 @@ class _Search:
 
     def with_masses(self, candidate: Candidate) -> Candidate:
         """The given classes, or those with masses of sizes and prices if they are fewer."""
-        if not self.tries_masses(candidate.found):
+        found = candidate.found
+        if not self.tries_masses(found):
             return candidate
+        may_be_idle = True
         if not self.is_alone and self.asks_again:  # else they were asked before
             # Where floats tell much less than the exact search with equal masses did, so they mostly do of others.
             self.floats_tell = self.kinds is None or self.are_about_as_many(self.kinds, candidate)
-            found = candidate.found
             are_apart = found.variables.classes.is_discrete and found.rows.classes.is_discrete
             if (self.floats_tell or are_apart) and self.masses_gain_little(candidate):
                 return candidate
-        masses = self.masses(candidate.found)
-        if masses is not None:
-            with_masses = self.refine(masses, known=candidate.found)
-            if with_masses.n_classes < candidate.n_classes:
-                return with_masses
-        return candidate
+            may_be_idle = self.mass_kinds is None or self.mass_kinds.masses_are_idle
+        masses = self.masses(found, looks=may_be_idle)
+        if masses is None:
+            return candidate
+        with_masses = self.refine(masses, known=found)
+        return with_masses if with_masses.n_classes < candidate.n_classes else candidate
 
     def tries_masses(self, found: ScaledRefinement) -> bool:
         """Whether masses of sizes and prices are worth a search, by kinds of variables and a look at some rows."""
@@ -618,14 +625,18 @@ class _Search:
             self.look = look
         return look.speaks_for_masses
 
-    def masses(self, found: ScaledRefinement) -> Masses | None:
+    def masses(self, found: ScaledRefinement, *, looks: bool = False) -> Masses | None:
+        """Those of sizes and prices; None if they are equal, or seem to gain little in a program that is not small."""
         program, vectors = self.program_of_all(), self.vectors_of_all
         bounds, rows = intervals_of(program, vectors)
         variables, row_classes, costs = found.variables.classes, found.rows.classes, vectors.q
         if self.reads_curvatures and program.P is not None:
             q, costs = Curvatures.of(program.P).as_costs(bounds, program.q, costs)
             program = program.replace(q=q)
-        masses = masses_of(program, bounds, rows, costs, variables, row_classes, self.settings.values, self.kept)
+        looks = looks and self.n_entries > SMALL and self.cones is None
+        masses = masses_of(
+            program, bounds, rows, costs, variables, row_classes, self.settings.values, self.kept, looks=looks
+        )
         if masses is None:
             return None
         if self.small is not None:

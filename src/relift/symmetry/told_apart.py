@@ -40,11 +40,14 @@ class FloatKinds:
         Whether every variable is alone. Every row is then alone too, if no ordinary one is a multiple of another.
     variables, rows
         About how many kinds there are: at most so many classes more than these can be merged.
+    masses_are_idle
+        Whether kinds were not counted, since a look at masses said that these gain little.
     """
 
     are_all_apart: bool
     variables: int
     rows: int
+    masses_are_idle: bool = False
 
 
 def kinds_in_floats(
@@ -54,6 +57,7 @@ def kinds_in_floats(
     *,
     masses: bool,
     may_stay: float = 0.0,
+    looks: bool = False,
     conic: tuple[Indices, FieldElements, NDArray[np.uint8]] | None = None,
 ) -> FloatKinds | None:
     """How much floats tell apart; None where rounding leaves too little of them, and without the compiled core.
@@ -71,6 +75,9 @@ def kinds_in_floats(
         Whether members count by size and price; equally much otherwise.
     may_stay
         The share of the variables and rows that need not be apart; if it is 0, it is proved that all are, or not.
+    looks
+        Whether some rows are looked at first: where those of one kind do not have different masses, a search with
+        masses finds next to nothing that one with equal masses does not, and all are said to be of different kinds.
     conic
         Of each conic row, which are the last, its cone, its kind, and whether the cone does not see its sign. They are
         apart too where all are.
@@ -86,7 +93,7 @@ def kinds_in_floats(
     (True, True)
     >>> twice = Program(q=[1, 1], A=[[1, 1]], l=[1], lb=0, ub=1)
     >>> kinds_in_floats(twice, VectorImages.of(twice, "decimal"), LiftSettings(), masses=False)
-    FloatKinds(are_all_apart=False, variables=1, rows=1)
+    FloatKinds(are_all_apart=False, variables=1, rows=1, masses_are_idle=False)
     """
     if not field.CORE_IS_COMPILED:
         return None
@@ -98,6 +105,7 @@ def kinds_in_floats(
         program.n_variables, program.n_rows,
         (program.lb, program.ub, program.q, vectors.lb, vectors.ub, vectors.q),
         (program.l, program.u, None, vectors.l, vectors.u, None),
-        settings.sizes, settings.signs, settings.scale_rows, masses, may_stay, threads_for(n_entries), conic,
+        settings.sizes, settings.signs, settings.scale_rows, masses, may_stay, looks,
+        threads_for(n_entries), conic,
     ))  # fmt: skip
     return kinds if kinds.variables else None
