@@ -119,6 +119,8 @@ def _lifted_cones(rows: ConicRows, cones: Partition, chosen: Indices, count: Ind
 def _split_cones(rows: ConicRows, symmetry: Symmetry, lifted: Sequence[Cone]) -> dict[int, Blocks]:
     """The blocks of each semidefinite cone in which entries are merged."""
     split: dict[int, Blocks] = {}
+    if rows.layout.semidefinite.size == 0:
+        return split
     for k in np.unique(symmetry.cones.labels[rows.layout.semidefinite]).tolist():
         first = int(symmetry.cones.representatives[k])
         labels = symmetry.conic_rows.labels[rows.starts[first] : rows.starts[first] + rows.sizes[first]]
