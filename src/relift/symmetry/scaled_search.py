@@ -32,7 +32,7 @@ from relift.symmetry.colour_refinement import Progress as Teller
 from relift.symmetry.exact_vectors import VectorImages
 from relift.symmetry.find import Images, Symmetry, find_symmetry, teller
 from relift.symmetry.likeness import Colours, Likeness, looks_repeated
-from relift.symmetry.masses import masses_of
+from relift.symmetry.masses import is_uniform, masses_of
 from relift.symmetry.merged_program import MergedProgram
 from relift.symmetry.own_scales import Masses, OwnScales, scales_of_rows, scales_of_variables
 from relift.symmetry.partition import Partition
@@ -632,7 +632,11 @@ class _Search:
             return self.small.times_sizes(masses)
         if self.cones is None:
             return masses
-        return self.cones.equalised(masses, variables)
+        masses, n, m = self.cones.equalised(masses, variables), self.program.n_variables, self.program.n_rows
+        of_variables, of_rows = masses.variable_images, masses.row_images
+        # What is of different kinds never meets: one mass for each kind is no other than equal masses.
+        is_plain = all(map(is_uniform, (of_variables[:n], of_variables[n:], of_rows[:m], of_rows[m:])))
+        return None if is_plain else masses
 
     def program_of_all(self) -> Program:
         if self.small is not None:
