@@ -105,8 +105,8 @@ def _lifted_cones(rows: ConicRows, cones: Partition, chosen: Indices, count: Ind
     """The cone of each class, from the rows that stand for classes and how many each stands for in its cone."""
     kept = [rows.cones[k] for k in cones.representatives.tolist()]
     n_left = np.bincount(cones.labels[rows.cone_of_row[chosen]], minlength=len(kept))
-    ends = np.cumsum(n_left)
-    for k in np.flatnonzero(n_left != rows.sizes[cones.representatives]).tolist():
+    ends = n_left.cumsum()
+    for k in (n_left != rows.sizes[cones.representatives]).nonzero()[0].tolist():
         mine = slice(ends[k] - n_left[k], ends[k])
         if isinstance(kept[k], SecondOrder):
             kept[k] = SecondOrder(int(n_left[k]))

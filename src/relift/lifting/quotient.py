@@ -31,7 +31,7 @@ from relift.errors import PartitionError
 from relift.lifting.conic_quotient import ConicQuotient
 from relift.lifting.summed_entries import are_few, summed, with_merged_columns
 from relift.program.conic_rows import ConicRows
-from relift.program.index_sets import all_of, some_of
+from relift.program.index_sets import all_of, lengths, some_of
 from relift.program.other_order import by_rows
 from relift.program.passes import submatrix
 from relift.program.program import Program
@@ -208,11 +208,12 @@ def _quotient_of_conic_rows(rows: ConicRows, symmetry: Symmetry, lifted: ConicQu
     A = by_rows(_quotient_of_A(rows.A, symmetry.conic_rows, symmetry.variables, w))
     chosen = symmetry.conic_rows.representatives
     factor = np.where(symmetry.conic_v[chosen] == 0, 0.0, lifted.factor)  # a row at rest is 0, but for rounding
-    A.data = A.data * np.repeat(factor, np.diff(A.indptr))
+    A.data = A.data * factor.repeat(lengths(A.indptr))
     b = rows.b[chosen] * factor
     if lifted.blocks is not None:
         A, b = (lifted.blocks @ A).tocsr(), lifted.blocks @ b
-    A.eliminate_zeros()
+    if not A.data.all():
+        A.eliminate_zeros()
     return ConicRows.trusted(A, b, lifted.cones)
 
 
@@ -254,13 +255,13 @@ def _quotient_of_A(A: SparseMatrix, rows: Partition, variables: Partition, w: Ve
     if A.format == "csr":
         return with_merged_columns(A, rows.representatives, labels, n_classes, w, _cancelled(w))
     part = submatrix(A, rows.representatives, None)  # the rest is never looked at
-    lengths = np.diff(part.indptr)
-    if are_few(np.bincount(labels, lengths)):
+    counts = lengths(part.indptr)
+    if are_few(np.bincount(labels, counts)):
         return with_merged_columns(by_rows(part), all_of(rows.n_classes), labels, n_classes, w, _cancelled(w))
-    data = part.data if w is None else part.data * np.repeat(w, lengths)
+    data = part.data if w is None else part.data * w.repeat(counts)
     narrow = np.int32 if max(rows.n_classes, n_classes, part.nnz) < MOST_NARROW else np.int64
     owner: Integers = part.indices.astype(narrow, copy=False)
-    of_entries: Integers = np.repeat(labels.astype(narrow, copy=False), lengths)
+    of_entries: Integers = labels.astype(narrow, copy=False).repeat(counts)
     return summed(owner, of_entries, data, (rows.n_classes, n_classes), _cancelled(w))
 
 
@@ -268,16 +269,16 @@ def _quotient_of_P(P: SparseMatrix, symmetry: Symmetry) -> SparseMatrix | None:
     """S'PS from the representatives' columns alone: the sum over a class is its mass times any member's column."""
     variables, w, n_classes = symmetry.variables, symmetry.variable_scales, symmetry.variables.n_classes
     part = submatrix(P, None, variables.representatives)
-    lengths = np.diff(part.indptr)
-    data = part.data * np.repeat(symmetry.class_masses, lengths)
-    if are_few(lengths):
+    counts = lengths(part.indptr)
+    data = part.data * symmetry.class_masses.repeat(counts)
+    if are_few(counts):
         turned = unchecked(sparse.csr_array, data, part.indices, part.indptr, part.shape[::-1])
         of_w = None if w is None else symmetry.w
         total = with_merged_columns(turned, all_of(n_classes), variables.labels, n_classes, of_w, _cancelled(w))
     else:
         if w is not None:
             data = data * symmetry.w[part.indices]
-        column = np.repeat(np.arange(n_classes), lengths)
+        column = np.repeat(np.arange(n_classes), counts)
         total = summed(variables.labels[part.indices], column, data, (n_classes, n_classes), _cancelled(w))
     if total.nnz == 0:
         return None

@@ -189,7 +189,7 @@ class Images:
     variables, rows, conic_rows, cones
         Further words of each.
     rows_are_apart
-        Whether it is known that no row is a multiple of another, and at most one is 0.
+        Whether it is known that no row is a multiple of another with its bounds, and at most one is 0.
     rows_have_entries
         Whether it is known that none is 0.
     are_given
