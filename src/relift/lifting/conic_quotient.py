@@ -41,6 +41,8 @@ from relift.arrays import Indices, SparseMatrix, Vector
 from relift.lifting.semidefinite_blocks import Blocks, blocks_of
 from relift.program.cones import Cone, Power, PowerND, SecondOrder, Semidefinite
 from relift.program.conic_rows import ConicRows, exponents_of
+from relift.program.index_sets import lengths
+from relift.program.sparse_structure import index_type, unchecked
 from relift.symmetry.find import Symmetry
 from relift.symmetry.partition import Partition
 
@@ -95,10 +97,28 @@ class ConicQuotient:
         parts: list[SparseMatrix] = []
         for k, cone in enumerate(lifted):
             small += split[k].cones if k in split else [cone]
-            parts.append(split[k].rows if k in split else sparse.eye_array(cone.n_rows, format="csr"))
+            parts.append(split[k].rows if k in split else _identity(cone.n_rows))
         n_rows = [part.shape[0] for part in parts]
-        joined = sparse.block_diag(parts, format="csr")
-        return cls(tuple(small), factor, share, np.repeat(length, n_rows), joined)
+        return cls(tuple(small), factor, share, np.repeat(length, n_rows), _in_blocks(parts))
+
+
+def _identity(size: int) -> SparseMatrix:
+    places = np.arange(size + 1, dtype=np.int32)
+    return unchecked(sparse.csr_array, np.ones(size), places[:-1], places, (size, size))
+
+
+def _in_blocks(parts: Sequence[SparseMatrix]) -> SparseMatrix:
+    """Matrices by rows, one behind the other on the diagonal; SciPy takes longer than to solve what is left."""
+    heights, widths = (np.array([part.shape[side] for part in parts]) for side in (0, 1))
+    counts = np.concatenate([lengths(part.indptr) for part in parts])
+    before = (widths.cumsum() - widths).tolist()
+    kind = index_type(int(counts.sum()), (int(heights.sum()), int(widths.sum())))
+    indices = np.concatenate([part.indices + first for part, first in zip(parts, before, strict=True)])
+    offsets = np.zeros(counts.size + 1, kind)
+    counts.cumsum(out=offsets[1:])
+    values = np.concatenate([part.data for part in parts])
+    shape = int(heights.sum()), int(widths.sum())
+    return unchecked(sparse.csr_array, values, indices.astype(kind, copy=False), offsets, shape)
 
 
 def _lifted_cones(rows: ConicRows, cones: Partition, chosen: Indices, count: Indices) -> tuple[Cone, ...]:

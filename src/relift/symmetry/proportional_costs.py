@@ -22,6 +22,7 @@ from scipy import sparse
 
 from relift.arrays import FieldElements, Flags, Indices, SparseMatrix, Vector
 from relift.program import passes
+from relift.program.index_sets import lengths
 from relift.program.program import Program
 from relift.symmetry import finite_field as field
 from relift.symmetry.exact_ratios import (
@@ -163,7 +164,9 @@ class Curvatures:
         P
             Symmetric, compressed.
         """
-        alone = np.flatnonzero(np.diff(P.indptr) == 1)
+        alone = np.flatnonzero(lengths(P.indptr) == 1)
+        if alone.size == 0:
+            return cls(alone, P.data[:0])
         first = P.indptr[alone]
         alone = alone[(P.indices[first] == alone) & (P.data[first] != 0)]
         return cls(alone, P.data[P.indptr[alone]])

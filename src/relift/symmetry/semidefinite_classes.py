@@ -230,7 +230,7 @@ def _pairs(labels: Labels, squares: Vector) -> Labels:
 
 
 def _n_classes(labels: Labels) -> int:
-    return int(np.unique(labels).size)
+    return numbered(labels)[1]
 
 
 def _found(found: Refinement, n: int, m: int, n_conic: int, turned: Indices, settings: LiftSettings) -> Found:
