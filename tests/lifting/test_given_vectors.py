@@ -126,7 +126,8 @@ def test_presolve_knows_of_the_rows_that_it_leaves_if_they_are_apart_and_have_en
     left = [[Fraction(repr(float(value))) for value in row] for row in program.A.toarray()]
     assert reduction.rows_have_entries == all(map(any, left))
     are_equal = [
-        are_multiples(left[i], left[k]) and np.allclose(bounds_per_entry(program, i), bounds_per_entry(program, k))
+        are_multiples(left[i], left[k])
+        and np.allclose(bounds_per_entry(program, i), bounds_per_entry(program, k), atol=0.0)
         for i, k in combinations(range(len(left)), 2)
     ]
     assert reduction.rows_are_apart == (not any(are_equal))

@@ -17,8 +17,9 @@ import numpy as np
 
 from relift.arrays import Array, FieldElements, Flags, Indices, Vector
 from relift.program import passes
-from relift.program.index_sets import all_of, lengths, shortened
+from relift.program.index_sets import shortened
 from relift.program.program import Program
+from relift.program.sparse_structure import places_of
 from relift.symmetry import finite_field as field
 from relift.symmetry.exact_ratios import (
     DIFFERENT,
@@ -378,8 +379,7 @@ def _are_shared(
 def _links(program: Program, w: Vector, v: Vector) -> Links | None:
     """Entries whose row and variable have sizes in a known ratio; a row without one has that of its largest term."""
     A = program.A
-    major, minor = all_of(A.indptr.size - 1).repeat(lengths(A.indptr)), A.indices.astype(np.int64, copy=False)
-    row, column = (major, minor) if A.format == "csr" else (minor, major)
+    row, column = places_of(A)
     used = (A.data != 0) & (w[column] > 0)
     row, column, entry = row[used], column[used], np.abs(A.data[used])
     if row.size == 0:
