@@ -14,6 +14,8 @@ small model. Here one is compiled, the others are shared.
 
 from __future__ import annotations
 
+import functools
+import sys
 from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
 from operator import attrgetter
@@ -22,6 +24,21 @@ from types import FunctionType
 from typing import Any, TypeAlias, TypeVar, cast, dataclass_transform
 
 T = TypeVar("T")
+
+if sys.version_info >= (3, 12):
+    from functools import cached_property
+else:
+
+    class cached_property(functools.cached_property[T]):  # noqa: N801 - it takes the place of another one
+        """What later versions of Python have: without a lock, in a third of the time."""
+
+        def __get__(self, instance: object, owner: type | None = None) -> Any:
+            """The value, which stands in the dictionary of the object from now on."""
+            if instance is None:
+                return self
+            assert self.attrname is not None, "a class has named it"
+            value = instance.__dict__[self.attrname] = self.func(instance)
+            return value
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))

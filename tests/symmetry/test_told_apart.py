@@ -145,7 +145,7 @@ def have_equal_bounds(program: Program, *rows: int) -> bool:
         first = np.append(entries[entries != 0], 1.0)[0]
         with np.errstate(over="ignore"):
             bounds.append(sorted((program.l[row] / first, program.u[row] / first)))
-    return bool(np.allclose(*bounds, atol=0.0))
+    return bool(np.allclose(bounds[0], bounds[1], atol=0.0))
 
 
 @given(case=rows_with_multiples(), by_rows=st.booleans(), data=st.data())

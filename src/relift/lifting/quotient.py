@@ -20,7 +20,6 @@ original program: variables :math:`\sqrt{\sum_j w_j^2}\, z`, rows of :math:`\hat
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -38,7 +37,7 @@ from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
 from relift.program.solution import Solution
 from relift.program.sparse_structure import MOST_NARROW, csc_from_dense, unchecked
-from relift.records import quick
+from relift.records import cached_property, quick
 from relift.symmetry.find import Symmetry
 from relift.symmetry.partition import Partition
 
@@ -261,8 +260,8 @@ def _quotient_of_A(A: SparseMatrix, rows: Partition, variables: Partition, w: Ve
     data = part.data if w is None else part.data * w.repeat(counts)
     narrow = np.int32 if max(rows.n_classes, n_classes, part.nnz) < MOST_NARROW else np.int64
     owner: Integers = part.indices.astype(narrow, copy=False)
-    of_entries: Integers = labels.astype(narrow, copy=False).repeat(counts)
-    return summed(owner, of_entries, data, (rows.n_classes, n_classes), _cancelled(w))
+    of_columns: Integers = labels.astype(narrow, copy=False)
+    return summed(owner, of_columns.repeat(counts), data, (rows.n_classes, n_classes), _cancelled(w))
 
 
 def _quotient_of_P(P: SparseMatrix, symmetry: Symmetry) -> SparseMatrix | None:

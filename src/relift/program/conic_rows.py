@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import final
 
 import numpy as np
@@ -23,6 +23,7 @@ from relift.program.arrays import as_matrix, as_vector, freeze_matrix, frozen
 from relift.program.cones import Cone, Exponential, Power, PowerND, SecondOrder, Semidefinite
 from relift.program.other_order import by_rows
 from relift.program.passes import submatrix
+from relift.records import cached_property
 
 KEPT_ROWS = 256
 """Up to so many rows, what cones alone decide is kept for other programs with the same cones."""

@@ -13,7 +13,7 @@ open are *links*: they count once the row is awake, with its sign. All rows of a
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import final
 
 import numpy as np
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from relift.arrays import FieldElements, Flags, Indices, Vector
 from relift.program.program import Program
-from relift.records import quick
+from relift.records import cached_property, quick
 from relift.settings import LiftSettings
 from relift.symmetry import finite_field as field
 from relift.symmetry.cone_refinement import PRODUCT, StackedCones

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property, wraps
+from functools import wraps
 from typing import ParamSpec, TypeVar, final
 
 import numpy as np
 
 from relift.arrays import FieldElements, Flags
 from relift.program.program import Program
+from relift.records import cached_property
 from relift.settings import LiftSettings, ProgressCallback
 from relift.symmetry.centres import (
     Centres,
