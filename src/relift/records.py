@@ -21,22 +21,21 @@ from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, f
 from operator import attrgetter
 from reprlib import recursive_repr
 from types import FunctionType
-from typing import Any, TypeAlias, TypeVar, cast, dataclass_transform
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast, dataclass_transform
 
 T = TypeVar("T")
 
-if sys.version_info >= (3, 12):
-    from functools import cached_property
+if TYPE_CHECKING or sys.version_info >= (3, 12):
+    from functools import cached_property as cached_property
 else:
 
-    class cached_property(functools.cached_property[T]):  # noqa: N801 - it takes the place of another one
+    class cached_property(functools.cached_property):  # noqa: N801 - it takes the place of that one
         """What later versions of Python have: without a lock, in a third of the time."""
 
-        def __get__(self, instance: object, owner: type | None = None) -> Any:
+        def __get__(self, instance, owner=None):
             """The value, which stands in the dictionary of the object from now on."""
             if instance is None:
                 return self
-            assert self.attrname is not None, "a class has named it"
             value = instance.__dict__[self.attrname] = self.func(instance)
             return value
 

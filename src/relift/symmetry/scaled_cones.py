@@ -59,9 +59,11 @@ class ScaledCones:
     cone_of_row: Indices
 
     @classmethod
-    def of(cls, program: Program, vectors: VectorImages, settings: LiftSettings) -> ScaledCones:
-        """Stack the cones of a program."""
-        stacked, conic = StackedCones.of(program, settings.values), program.conic
+    def of(
+        cls, program: Program, vectors: VectorImages, settings: LiftSettings, like: StackedCones | None = None
+    ) -> ScaledCones:
+        """Stack the cones of a program; its matrices are those that were stacked before, if these are given."""
+        stacked, conic = StackedCones.of(program, settings.values, like), program.conic
         has_open_sign = np.zeros(conic.n_rows, bool)
         if settings.signs:
             has_open_sign[conic.layout.tails] = has_open_sign[conic.layout.products] = True
