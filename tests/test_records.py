@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relift.records import quick, record
+from relift.records import cached_property, quick, record
 
 
 @record
@@ -145,3 +145,25 @@ def test_a_quick_constructor_does_what_that_of_the_dataclass_did() -> None:
     with pytest.raises(TypeError, match="other"):
         Quick(1, other=2)  # type: ignore[call-arg]
     assert list(Quick.__init__.__annotations__) == ["x", "y", "hidden", "many", "return"]
+
+
+class Counted:
+    """Counts how often its property is computed."""
+
+    calls = 0
+
+    @cached_property
+    def squares(self) -> list[int]:
+        """Squares."""
+        self.calls += 1
+        return [0, 1, 4]
+
+
+def test_a_cached_property_is_computed_once() -> None:
+    one = Counted()
+    assert one.squares is one.squares
+    assert one.calls == 1
+    assert vars(one)["squares"] == [0, 1, 4]
+    del one.squares
+    assert (one.squares, one.calls) == ([0, 1, 4], 2)
+    assert Counted.squares.__doc__ == "Squares."

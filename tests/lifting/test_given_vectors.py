@@ -111,13 +111,26 @@ def are_multiples(one: list[Fraction], other: list[Fraction]) -> bool:
     return all(a * d == b * c for (a, b), (c, d) in combinations(list(zip(one, other, strict=True)), 2))
 
 
+def bounds_per_entry(program: Program, row: int) -> list[float]:
+    """The bounds of a row divided by its first entry, ascending."""
+    entries = program.A.toarray()[row]
+    first = entries[entries != 0][:1]
+    return sorted(side / float(first[0]) if first.size else 0.0 for side in (program.l[row], program.u[row]))
+
+
 @given(SEEDS)
 @settings(deadline=None, max_examples=300)
 def test_presolve_knows_of_the_rows_that_it_leaves_if_they_are_apart_and_have_entries(seed: int) -> None:
     reduction = reduce(of_tenths(seed))
-    left = [[Fraction(repr(float(value))) for value in row] for row in reduction.program.A.toarray()]
+    program = reduction.program
+    left = [[Fraction(repr(float(value))) for value in row] for row in program.A.toarray()]
     assert reduction.rows_have_entries == all(map(any, left))
-    assert reduction.rows_are_apart == (not any(are_multiples(*pair) for pair in combinations(left, 2)))
+    are_equal = [
+        are_multiples(left[i], left[k])
+        and np.allclose(bounds_per_entry(program, i), bounds_per_entry(program, k), atol=0.0)
+        for i, k in combinations(range(len(left)), 2)
+    ]
+    assert reduction.rows_are_apart == (not any(are_equal))
 
 
 @pytest.mark.parametrize("format", ["csr", "csc"])
@@ -143,11 +156,14 @@ def test_multiples_are_found_where_floats_have_no_room_for_sums(format: str, fac
     assert A.shape[0] - 1 not in reduction.rows
 
 
-def test_multiples_that_contradict_each_other_stay_and_are_not_apart() -> None:
-    program = Program(q=[1, 2], A=[[1.0, 3.0], [2.0, 6.0], [1.0, 1.0]], l=[4, 0, 0], u=[9, 2, 9], lb=0)
-    reduction = reduce(program)
-    assert reduction.program.n_rows == 3
-    assert not reduction.rows_are_apart
+def test_multiples_that_contradict_each_other_stay_and_are_apart_by_their_bounds() -> None:
+    A, l, u = [[1.0, 3.0], [2.0, 6.0], [1.0, 1.0]], [4.0, 0.0, 0.0], [9.0, 2.0, 9.0]
+    reduction = reduce(Program(q=[1, 2], A=A, l=l, u=u, lb=0))
+    assert reduction.is_trivial
+    assert reduction.rows_are_apart
+    again = reduce(Program(q=[1, 2], A=[*A, [-1.0, -3.0]], l=[*l, -9.0], u=[*u, -4.0], lb=0))  # the first row, turned
+    assert again.program.n_rows == 4
+    assert not again.rows_are_apart
 
 
 def test_nothing_is_known_of_rows_that_were_not_looked_at() -> None:

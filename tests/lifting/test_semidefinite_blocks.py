@@ -14,9 +14,13 @@ from relift.arrays import Labels, Matrix
 from relift.lifting.semidefinite_blocks import blocks_of
 from relift.program import ConicRows, Program, SecondOrder, Semidefinite, Status
 from relift.program.symmetric_matrices import upper_triangle, with_entries
+from relift.settings import LiftSettings
+from relift.symmetry import semidefinite_classes
 from relift.symmetry.equitable import distance_of_conic_rows
+from relift.symmetry.exact_vectors import VectorImages
+from relift.symmetry.find import Images
 from relift.symmetry.partition import Partition
-from relift.symmetry.semidefinite_classes import closed_classes
+from relift.symmetry.semidefinite_classes import closed_classes, find_with_entries
 from relift.testing.semidefinite_programs import GROUPS, invariant_program, permutation_group
 
 
@@ -276,3 +280,24 @@ def test_a_ring_of_differences_is_at_rest(turn: float) -> None:
     assert result.lifting.small.n_variables == 2
     assert result.y is not None
     assert result.y.shape == (program.n_rows,)
+
+
+@given(seed=st.integers(0, 10**6))
+@settings(deadline=None, max_examples=100)
+def test_entries_that_costs_tell_apart_are_not_merged_by_a_search_either(seed: int) -> None:
+    """Where some variables have costs of their own, and others not."""
+    random = np.random.default_rng(seed)
+    side = int(random.integers(2, 5))
+    size = side * (side + 1) // 2
+    costs = random.choice([1.0, -1.0, 2.0, 3.5, 0.0, 7.0, 9.0, 11.0, 13.0, -17.0, 19.0], size + 2)
+    C = -np.eye(size, size + 2)
+    C[random.integers(0, size), random.integers(0, size)] = 1.0
+    program = Program(
+        q=costs, A=np.ones((1, size + 2)), l=[1.0], conic=ConicRows(C, np.zeros(size), [Semidefinite(side)])
+    )
+    images = Images(VectorImages.of(program, "decimal"))
+    found = find_with_entries(program, images, LiftSettings())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(semidefinite_classes, "_are_told_apart", lambda *_: False)
+        searched = find_with_entries(program, images, LiftSettings())
+    assert (found is None) == (searched is None)

@@ -81,8 +81,8 @@ SYMMETRY = _of(
     ),
     (
         "equitable.py",
-        "max(_distance_in_cones(rows, v, mass), _distance_of_squares(rows, conic_rows))",
-        "0.0",
+        "inverse, fits = None, _distance_of_squares(rows, conic_rows)",
+        "inverse, fits = None, 0.0",
         "tests/lifting/test_semidefinite_blocks.py",
     ),
     (
@@ -111,7 +111,7 @@ SYMMETRY = _of(
     ),
     (
         "equitable.py",
-        "count * cones.class_sizes[cones.labels[cone]] == conic_rows.class_sizes[row_class]",
+        "count * cones.class_sizes[cone_class[one]] == conic_rows.class_sizes[conic_rows.labels[one]]",
         "count == count",
         "tests/symmetry/test_cone_refinement.py",
     ),
@@ -194,7 +194,7 @@ LIFTING = _of(
     ),
     (
         "remaining_program.py",
-        "are_apart = are_apart and rows.size == n_before - duplicates.member.size",
+        "are_apart = are_apart and (differ or rows.size == n_before - duplicates.member.size)",
         "are_apart = bool(are_apart)",
         "tests/lifting/test_given_vectors.py",
     ),

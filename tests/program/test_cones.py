@@ -181,3 +181,17 @@ def test_power_cones_with_a_zero_argument_ask_for_little() -> None:
     # sqrt(d (1 + d)) >= 1e-6 for d = 1e-12: the value is far off, the cone is near.
     push, _ = pushed_into(rows_of(Power(0.5)), np.array([0.0, 1.0, 1e-6]), np.ones(3))
     assert push[0] == pytest.approx(1e-12, rel=1e-3, abs=0)
+
+
+@given(seed=st.integers(0, 10**6), orders=st.lists(st.integers(1, 4), min_size=1, max_size=5))
+@settings(deadline=None, max_examples=100)
+def test_semidefinite_cones_are_pushed_as_each_alone(seed: int, orders: list[int]) -> None:
+    random = np.random.default_rng(seed)
+    rows = rows_of(SecondOrder(2), *map(Semidefinite, orders))
+    s, room = random.normal(size=rows.n_rows), random.uniform(0.5, 2.0, rows.n_rows)
+    push, moved = pushed_into(rows, s, room)
+    for k, order in enumerate(orders, start=1):
+        span = slice(rows.starts[k], rows.starts[k] + rows.sizes[k])
+        own_push, own_moved = pushed_into(rows_of(Semidefinite(order)), s[span], room[span])
+        assert push[k] == own_push[0]
+        np.testing.assert_array_equal(moved[span], own_moved)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -15,7 +14,7 @@ from relift.program.magnitudes import largest_of_columns, transposed_product
 from relift.program.passes import are_finite
 from relift.program.program import Program
 from relift.program.quadratic_passes import excess_of_constraints, sums_of_variables
-from relift.records import quick
+from relift.records import cached_property, quick
 
 
 @final

@@ -41,6 +41,8 @@ from relift.arrays import Indices, SparseMatrix, Vector
 from relift.lifting.semidefinite_blocks import Blocks, blocks_of
 from relift.program.cones import Cone, Power, PowerND, SecondOrder, Semidefinite
 from relift.program.conic_rows import ConicRows, exponents_of
+from relift.program.index_sets import lengths
+from relift.program.sparse_structure import index_type, unchecked
 from relift.symmetry.find import Symmetry
 from relift.symmetry.partition import Partition
 
@@ -95,18 +97,36 @@ class ConicQuotient:
         parts: list[SparseMatrix] = []
         for k, cone in enumerate(lifted):
             small += split[k].cones if k in split else [cone]
-            parts.append(split[k].rows if k in split else sparse.eye_array(cone.n_rows, format="csr"))
+            parts.append(split[k].rows if k in split else _identity(cone.n_rows))
         n_rows = [part.shape[0] for part in parts]
-        joined = sparse.block_diag(parts, format="csr")
-        return cls(tuple(small), factor, share, np.repeat(length, n_rows), joined)
+        return cls(tuple(small), factor, share, np.repeat(length, n_rows), _in_blocks(parts))
+
+
+def _identity(size: int) -> SparseMatrix:
+    places = np.arange(size + 1, dtype=np.int32)
+    return unchecked(sparse.csr_array, np.ones(size), places[:-1], places, (size, size))
+
+
+def _in_blocks(parts: Sequence[SparseMatrix]) -> SparseMatrix:
+    """Matrices by rows, one behind the other on the diagonal; SciPy takes longer than to solve what is left."""
+    heights, widths = (np.array([part.shape[side] for part in parts]) for side in (0, 1))
+    counts = np.concatenate([lengths(part.indptr) for part in parts])
+    before = (widths.cumsum() - widths).tolist()
+    kind = index_type(int(counts.sum()), (int(heights.sum()), int(widths.sum())))
+    indices = np.concatenate([part.indices + first for part, first in zip(parts, before, strict=True)])
+    offsets = np.zeros(counts.size + 1, kind)
+    counts.cumsum(out=offsets[1:])
+    values = np.concatenate([part.data for part in parts])
+    shape = int(heights.sum()), int(widths.sum())
+    return unchecked(sparse.csr_array, values, indices.astype(kind, copy=False), offsets, shape)
 
 
 def _lifted_cones(rows: ConicRows, cones: Partition, chosen: Indices, count: Indices) -> tuple[Cone, ...]:
     """The cone of each class, from the rows that stand for classes and how many each stands for in its cone."""
     kept = [rows.cones[k] for k in cones.representatives.tolist()]
     n_left = np.bincount(cones.labels[rows.cone_of_row[chosen]], minlength=len(kept))
-    ends = np.cumsum(n_left)
-    for k in np.flatnonzero(n_left != rows.sizes[cones.representatives]).tolist():
+    ends = n_left.cumsum()
+    for k in (n_left != rows.sizes[cones.representatives]).nonzero()[0].tolist():
         mine = slice(ends[k] - n_left[k], ends[k])
         if isinstance(kept[k], SecondOrder):
             kept[k] = SecondOrder(int(n_left[k]))
@@ -119,6 +139,8 @@ def _lifted_cones(rows: ConicRows, cones: Partition, chosen: Indices, count: Ind
 def _split_cones(rows: ConicRows, symmetry: Symmetry, lifted: Sequence[Cone]) -> dict[int, Blocks]:
     """The blocks of each semidefinite cone in which entries are merged."""
     split: dict[int, Blocks] = {}
+    if rows.layout.semidefinite.size == 0:
+        return split
     for k in np.unique(symmetry.cones.labels[rows.layout.semidefinite]).tolist():
         first = int(symmetry.cones.representatives[k])
         labels = symmetry.conic_rows.labels[rows.starts[first] : rows.starts[first] + rows.sizes[first]]

@@ -6,7 +6,6 @@ The stages that make it stand in :mod:`~relift.lifting.stages`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -23,6 +22,7 @@ from relift.program.conic_rows import ConicRows
 from relift.program.program import Program, ProgramParts
 from relift.program.solution import Solution, Status
 from relift.program.step import Step, expand_through, restrict_through
+from relift.records import cached_property
 from relift.settings import LiftSettings, ProgressCallback
 from relift.stages import Clock, run_stages
 from relift.symmetry.find import Symmetry

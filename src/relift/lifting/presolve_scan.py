@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from relift.arrays import Indices, SparseMatrix
 from relift.program.passes import count_entries_of_rows, scan_rows
 from relift.program.program import Program
-from relift.records import quick
+from relift.records import cached_property, quick
 from relift.settings import Reading
 from relift.symmetry.exact_vectors import VectorImages
 

@@ -20,7 +20,6 @@ original program: variables :math:`\sqrt{\sum_j w_j^2}\, z`, rows of :math:`\hat
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -29,16 +28,16 @@ from scipy import sparse
 from relift.arrays import Integers, SparseMatrix, Vector
 from relift.errors import PartitionError
 from relift.lifting.conic_quotient import ConicQuotient
-from relift.lifting.summed_entries import FEW, summed, with_merged_columns
+from relift.lifting.summed_entries import are_few, summed, with_merged_columns
 from relift.program.conic_rows import ConicRows
-from relift.program.index_sets import some_of
+from relift.program.index_sets import all_of, lengths, some_of
 from relift.program.other_order import by_rows
 from relift.program.passes import submatrix
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
 from relift.program.solution import Solution
-from relift.program.sparse_structure import MOST_NARROW, csc_from_dense
-from relift.records import quick
+from relift.program.sparse_structure import MOST_NARROW, csc_from_dense, unchecked
+from relift.records import cached_property, quick
 from relift.symmetry.find import Symmetry
 from relift.symmetry.partition import Partition
 
@@ -208,11 +207,12 @@ def _quotient_of_conic_rows(rows: ConicRows, symmetry: Symmetry, lifted: ConicQu
     A = by_rows(_quotient_of_A(rows.A, symmetry.conic_rows, symmetry.variables, w))
     chosen = symmetry.conic_rows.representatives
     factor = np.where(symmetry.conic_v[chosen] == 0, 0.0, lifted.factor)  # a row at rest is 0, but for rounding
-    A.data = A.data * np.repeat(factor, np.diff(A.indptr))
+    A.data = A.data * factor.repeat(lengths(A.indptr))
     b = rows.b[chosen] * factor
     if lifted.blocks is not None:
         A, b = (lifted.blocks @ A).tocsr(), lifted.blocks @ b
-    A.eliminate_zeros()
+    if not A.data.all():
+        A.eliminate_zeros()
     return ConicRows.trusted(A, b, lifted.cones)
 
 
@@ -250,35 +250,38 @@ def _class_sums(vector: Vector, partition: Partition) -> Vector:
 
 def _quotient_of_A(A: SparseMatrix, rows: Partition, variables: Partition, w: Vector | None = None) -> SparseMatrix:
     """The representatives' rows, with entries of one variable class added."""
-    shape = (rows.n_classes, variables.n_classes)
-    if A.format == "csr" and A.nnz > FEW:
-        return with_merged_columns(A, rows.representatives, variables.labels, variables.n_classes, w, _cancelled(w))
-    part = submatrix(A, rows.representatives, None)  # the rest is never looked at
-    narrow = np.int32 if max(*shape, part.nnz) < MOST_NARROW else np.int64
-    labels: Integers = variables.labels.astype(narrow, copy=False)
-    lengths = np.diff(part.indptr)
+    labels, n_classes = variables.labels, variables.n_classes
     if A.format == "csr":
-        data = part.data if w is None else part.data * w[part.indices]
-        of_entries: Integers = labels[part.indices]
-        return summed(np.repeat(np.arange(lengths.size), lengths), of_entries, data, shape, _cancelled(w))
-    data = part.data if w is None else part.data * np.repeat(w, lengths)
+        return with_merged_columns(A, rows.representatives, labels, n_classes, w, _cancelled(w))
+    part = submatrix(A, rows.representatives, None)  # the rest is never looked at
+    counts = lengths(part.indptr)
+    if are_few(np.bincount(labels, counts)):
+        return with_merged_columns(by_rows(part), all_of(rows.n_classes), labels, n_classes, w, _cancelled(w))
+    data = part.data if w is None else part.data * w.repeat(counts)
+    narrow = np.int32 if max(rows.n_classes, n_classes, part.nnz) < MOST_NARROW else np.int64
     owner: Integers = part.indices.astype(narrow, copy=False)
-    return summed(owner, np.repeat(labels, lengths), data, shape, _cancelled(w))
+    of_columns: Integers = labels.astype(narrow, copy=False)
+    return summed(owner, of_columns.repeat(counts), data, (rows.n_classes, n_classes), _cancelled(w))
 
 
 def _quotient_of_P(P: SparseMatrix, symmetry: Symmetry) -> SparseMatrix | None:
     """S'PS from the representatives' columns alone: the sum over a class is its mass times any member's column."""
-    variables, w = symmetry.variables, symmetry.variable_scales
+    variables, w, n_classes = symmetry.variables, symmetry.variable_scales, symmetry.variables.n_classes
     part = submatrix(P, None, variables.representatives)
-    column = np.repeat(np.arange(variables.n_classes), np.diff(part.indptr))
-    data = part.data * symmetry.class_masses[column]
-    if w is not None:
-        data = data * symmetry.w[part.indices]
-    shape = (variables.n_classes, variables.n_classes)
-    total = summed(variables.labels[part.indices], column, data, shape, _cancelled(w))
+    counts = lengths(part.indptr)
+    data = part.data * symmetry.class_masses.repeat(counts)
+    if are_few(counts):
+        turned = unchecked(sparse.csr_array, data, part.indices, part.indptr, part.shape[::-1])
+        of_w = None if w is None else symmetry.w
+        total = with_merged_columns(turned, all_of(n_classes), variables.labels, n_classes, of_w, _cancelled(w))
+    else:
+        if w is not None:
+            data = data * symmetry.w[part.indices]
+        column = np.repeat(np.arange(n_classes), counts)
+        total = summed(variables.labels[part.indices], column, data, (n_classes, n_classes), _cancelled(w))
     if total.nnz == 0:
         return None
-    if shape[0] <= FEW_CLASSES:
+    if n_classes <= FEW_CLASSES:
         dense = total.toarray()
         return csc_from_dense((dense + dense.T) * 0.5)
     symmetric = ((total + total.T) * 0.5).tocsc()  # equal up to rounding already

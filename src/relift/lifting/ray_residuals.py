@@ -29,7 +29,7 @@ from relift.program import formulas
 from relift.program.cone_distance import largest_of_cones, pushed_into
 from relift.program.formulas import ARRAYS
 from relift.program.magnitudes import largest_of_columns, largest_of_rows, transposed_product
-from relift.program.passes import core_for, parts_of
+from relift.program.passes import core_for, parts_of, product
 from relift.program.program import Program
 
 if TYPE_CHECKING:
@@ -259,19 +259,20 @@ def _residual_of_direction(program: Program, ray_x: Vector) -> float:
     if not fall > formulas.ROUNDING * float(terms.sum()):
         return float("inf")
     lengths, rows = np.abs(ray_x), program.quadratic
+    along_rows = product(program.A, ray_x)
     parts = [
-        (formulas.outwards(ARRAYS, program.A @ ray_x, program.l, program.u), largest_of_rows(program.A, lengths)),
+        (formulas.outwards(ARRAYS, along_rows, program.l, program.u), largest_of_rows(program.A, lengths)),
         (formulas.outwards(ARRAYS, ray_x, program.lb, program.ub), lengths),
     ]
     if len(rows):
-        parts.append((np.maximum(rows.q @ ray_x, 0.0), largest_of_rows(rows.q, lengths)))
+        parts.append((np.maximum(product(rows.q, ray_x), 0.0), largest_of_rows(rows.q, lengths)))
     if len(program.conic):
-        along = -(program.conic.A @ ray_x)
+        along = -product(program.conic.A, ray_x)
         push, _ = pushed_into(program.conic, along, np.ones(along.size))
         parts.append((push, largest_of_cones(program.conic, largest_of_rows(program.conic.A, lengths))))
     for curved in (program.P, rows.stacked_matrices() if len(rows) else None):
         if curved is not None:
-            parts.append((np.abs(curved @ ray_x), largest_of_rows(curved, lengths)))
+            parts.append((np.abs(product(curved, ray_x)), largest_of_rows(curved, lengths)))
     worst = max(_worst_ratio(wrong, products) for wrong, products in parts)
     return worst * max(1.0, _largest(terms) / fall)
 

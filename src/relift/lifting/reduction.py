@@ -74,7 +74,7 @@ class Reduction:
     curvature
         The quadratic part of the objective at the substituted values.
     rows_are_apart
-        Whether no row of ``program`` can be a multiple of another, and at most one is 0.
+        Whether no row of ``program`` can be a multiple of another with its bounds, and at most one is 0.
     rows_have_entries
         Whether it is known that none is 0.
     vectors_are_given

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from relift.arrays import FieldElements, Indices, SparseMatrix, Vector
+from relift.arrays import FieldElements, Flags, Indices, SparseMatrix, Vector
 from relift.lifting.duplicate_rows import Duplicates, find_duplicates
 from relift.lifting.reduction import Reduction, trivial_reduction
 from relift.lifting.substitution import Substitution, places
@@ -24,18 +24,18 @@ def finish(work: Substitution) -> Reduction:
     variables = work.cuts.made("variables", A, None, variables, lambda: variables)
     rows = work.cuts.made("rows", A, rows, None, lambda: rows)
     (duplicates, have_entries, are_apart), cut = _duplicates(work, rows, variables)
-    if not work.has_changed and (duplicates is None or duplicates.member.size == 0):
+    factor = constant(1.0, program.n_rows)
+    lower_row = upper_row = rows
+    if duplicates is not None and duplicates.member.size:
+        n_before, cut = rows.size, None
+        rows, lower_row, upper_row, factor, differ = _merge(work, duplicates)
+        are_apart = are_apart and (differ or rows.size == n_before - duplicates.member.size)
+    if not work.has_changed and rows.size == program.n_rows:
         work.cuts.close()
         return trivial_reduction(
             program, work.images, work.scan, work.cuts, rows_are_apart=are_apart, rows_have_entries=have_entries
         )
     work.change()
-    factor = constant(1.0, program.n_rows)
-    lower_row = upper_row = rows
-    if duplicates is not None and duplicates.member.size:
-        n_before, cut = rows.size, None
-        rows, lower_row, upper_row, factor = _merge(work, duplicates)
-        are_apart = are_apart and rows.size == n_before - duplicates.member.size
     if rows.size < program.n_rows or variables.size < program.n_variables:
         made = cut
         A = work.cuts.made(
@@ -150,11 +150,11 @@ def _duplicates(
     return work.cuts.made(name, A, *_some(work, rows, variables), look), cut
 
 
-def _merge(work: Substitution, duplicates: Duplicates) -> tuple[Indices, Indices, Indices, Vector]:
+def _merge(work: Substitution, duplicates: Duplicates) -> tuple[Indices, Indices, Indices, Vector, bool]:
     """Give the first of each group of multiples the tightest bounds of the group.
 
-    Returns the rows that stay, those that their lower and their upper bounds came from, and of which multiple of the
-    row that stands for it each row is.
+    Returns the rows that stay, those that their lower and their upper bounds came from, of which multiple of the row
+    that stands for it each row is, and whether multiples that stay differ in their bounds.
     """
     i, leader, ratio, ratio_image = duplicates.member, duplicates.leader, duplicates.ratio, duplicates.ratio_image
     bounds = ScaledBounds.of(
@@ -176,6 +176,10 @@ def _merge(work: Substitution, duplicates: Duplicates) -> tuple[Indices, Indices
     merged = ~apart[at]
     work.row_alive[i[merged]] = False
     stays = where(work.row_alive)
+    factor = constant(1.0, work.program.n_rows)
+    differ = bool(merged.all()) or _differ(work, bounds, h, at, apart)
+    if not merged.any():
+        return stays, stays, stays, factor, differ
     together = distinct(at[merged], h.size)
     sources = [stays, stays]
     for side, (name, tight) in enumerate((("l", lower), ("u", upper))):
@@ -188,8 +192,20 @@ def _merge(work: Substitution, duplicates: Duplicates) -> tuple[Indices, Indices
         if won.size:
             sources[side] = stays.copy()
             sources[side][np.searchsorted(stays, of_head[won])] = i[tight.winner[together[won]]]
-    factor = constant(1.0, work.program.n_rows)
     if np.any(ratio[merged] != 1.0):
         factor = np.ones(factor.size)
         factor[i[merged]] = ratio[merged]
-    return stays, sources[0], sources[1], factor
+    return stays, sources[0], sources[1], factor, differ
+
+
+def _differ(work: Substitution, bounds: ScaledBounds, heads: Indices, at: Indices, apart: Flags) -> bool:
+    """Whether no two rows of a group that stays as it is have the same bounds, divided by the factors of the rows."""
+    first, others = apart.nonzero()[0], apart[at]
+    low = np.concatenate([work.l_image[heads[first]], bounds.low_image[others]])
+    high = np.concatenate([work.u_image[heads[first]], bounds.high_image[others]])
+    group = np.concatenate([first, at[others]])
+    order = np.lexsort((high, low, group))
+    same = np.ones(order.size - 1, bool)
+    for numbers in (group[order], low[order], high[order]):
+        same &= numbers[1:] == numbers[:-1]
+    return not same.any()

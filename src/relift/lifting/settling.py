@@ -181,7 +181,7 @@ def _conic_without(conic: ConicRows, kept: Indices) -> ConicRows:
         for cone, size in zip(conic.cones, sizes.tolist(), strict=True)
         if size
     ]
-    return ConicRows.trusted(conic.A[kept], conic.b[kept], left)
+    return ConicRows.trusted(submatrix(conic.A, kept, None), conic.b[kept], left)
 
 
 def _others(mask: Flags | None, size: int) -> Indices:

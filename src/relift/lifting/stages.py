@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -37,6 +36,7 @@ from relift.lifting.second_look import (
 )
 from relift.lifting.settling import AtRest, Settled, settle
 from relift.program.program import Program
+from relift.records import cached_property
 from relift.settings import LiftSettings, ProgressCallback, Reading
 from relift.stages import Stage, stage
 from relift.symmetry import finite_field as field_

@@ -1,7 +1,7 @@
 """A matrix of entries of which several stand in one place and are added, without sums that cancelled to rounding.
 
-Few entries are added without SciPy, whose constructors take longer than small programs are solved in. Both ways add in
-the same order, so that they give the same floats.
+Entries of a matrix by rows are added by the core, and few others without SciPy, whose constructors take longer than
+small programs are solved in. All ways add in the same order, so that they give the same floats.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import sparse
 
-from relift.arrays import CoordinateMatrix, Indices, Integers, Labels, SparseMatrix, Vector
+from relift.arrays import Array, CoordinateMatrix, Indices, Integers, Labels, SparseMatrix, Vector
 from relift.program.passes import core_for, parts_of
 from relift.program.sparse_structure import unchecked
 
@@ -75,6 +75,17 @@ def _few(i: Integers, j: Integers, data: Vector, shape: tuple[int, int], cancell
     offsets = np.zeros(shape[1] + 1, np.int32)
     np.cumsum(np.bincount(j, minlength=shape[1]), out=offsets[1:])
     return unchecked(sparse.csc_array, total, i.astype(np.int32), offsets, shape, is_canonical=True)
+
+
+def are_few(counts: Array) -> bool:
+    """Whether SciPy adds so many entries of each column in the order in which they stand, as the core does.
+
+    Examples
+    --------
+    >>> are_few(np.array([16, 2])), are_few(np.array([17]))
+    (True, False)
+    """
+    return bool(counts.max(initial=0) <= SORTED_IN_ORDER)
 
 
 def with_merged_columns(

@@ -20,13 +20,11 @@ Dual cones are images of cones of the same kind: the first two kinds are their o
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relift.arrays import Vector
-from relift.program.cones import Semidefinite
+from relift.arrays import Matrix, Vector
 from relift.program.conic_passes import push_exponential, push_heads, push_power
 from relift.program.conic_rows import ConicRows, diagonal_of
-from relift.program.symmetric_matrices import ROOT, is_off_diagonal, with_entries
+from relift.program.symmetric_matrices import cones_by_side, with_entries, without_factors
 
 
 def pushed_into(rows: ConicRows, s: Vector, room: Vector, *, dual: bool = False) -> tuple[Vector, Vector]:
@@ -65,8 +63,8 @@ def pushed_into(rows: ConicRows, s: Vector, room: Vector, *, dual: bool = False)
         push[layout.exponential] = push_exponential(layout.exponential_rows, s, room, moved, dual=dual)
     if layout.power.size:
         push[layout.power] = push_power(layout, s, room, moved, dual=dual)
-    for k in layout.semidefinite.tolist():
-        _push_semidefinite(rows, k, s, room, push, moved)
+    if layout.semidefinite.size:
+        _push_semidefinite(rows, s, room, push, moved)
     return push, moved
 
 
@@ -75,22 +73,21 @@ def largest_of_cones(rows: ConicRows, values: Vector) -> Vector:
     return np.asarray(np.maximum.reduceat(np.abs(values), rows.starts) if len(rows) else np.zeros(0), np.float64)
 
 
-def _push_semidefinite(rows: ConicRows, k: int, s: Vector, room: Vector, push: Vector, moved: Vector) -> None:
-    cone = rows.cones[k]
-    assert isinstance(cone, Semidefinite)
-    span = slice(rows.starts[k], rows.starts[k] + rows.sizes[k])
-    smallest = float(np.linalg.eigvalsh(matrix_of(s[span], cone.n))[0])
-    if smallest < 0:
-        push[k] = -smallest / float(room[span].max())
-        moved[rows.starts[k] + diagonal_of(cone.n)] -= smallest
+def _push_semidefinite(rows: ConicRows, s: Vector, room: Vector, push: Vector, moved: Vector) -> None:
+    for side, where in cones_by_side(rows):
+        smallest = np.linalg.eigvalsh(matrix_of(s[where], side))[:, 0]
+        for place in np.flatnonzero(smallest < 0).tolist():
+            own = where[place]
+            push[rows.cone_of_row[own[0]]] = -smallest[place] / room[own].max()
+            moved[own[diagonal_of(side)]] -= smallest[place]
 
 
-def matrix_of(triangle: Vector, n: int) -> NDArray[np.float64]:
-    """The symmetric matrix whose scaled upper triangle this is.
+def matrix_of(triangle: Matrix, n: int) -> Matrix:
+    """The symmetric matrix whose scaled upper triangle this is; of several triangles, a stack of them.
 
     Examples
     --------
     >>> matrix_of(np.array([1.0, np.sqrt(2.0), 3.0]), 2).round(12).tolist()
     [[1.0, 1.0], [1.0, 3.0]]
     """
-    return with_entries(np.where(is_off_diagonal(n), triangle / ROOT, triangle), n)
+    return with_entries(without_factors(triangle, n), n)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import final
 
 import numpy as np
@@ -22,6 +22,8 @@ from relift.errors import ConeError, ShapeError
 from relift.program.arrays import as_matrix, as_vector, freeze_matrix, frozen
 from relift.program.cones import Cone, Exponential, Power, PowerND, SecondOrder, Semidefinite
 from relift.program.other_order import by_rows
+from relift.program.passes import submatrix
+from relift.records import cached_property
 
 KEPT_ROWS = 256
 """Up to so many rows, what cones alone decide is kept for other programs with the same cones."""
@@ -127,8 +129,7 @@ class ConicRows:
         """The same rows on the kept variables, with the right-hand sides that are left."""
         if not len(self):
             return ConicRows.none(kept.size)
-        A = self.A if kept.size == self.n_variables else self.A[:, kept].tocsr()
-        return ConicRows.trusted(A, b, self.cones)
+        return ConicRows.trusted(submatrix(self.A, None, kept), b, self.cones)
 
     def with_values(self, A: SparseMatrix, b: Vector) -> ConicRows:
         """Rows of the same cones with other numbers, known to be right: where which cones stand is taken over.

@@ -66,6 +66,19 @@ def where(flags: Flags) -> Indices:
     return all_of(flags.size) if flags.all() else np.flatnonzero(flags)
 
 
+def lengths(offsets: Integers) -> Integers:
+    """How much lies between offsets that follow one another.
+
+    ``np.diff`` takes longer over what a small program has.
+
+    Examples
+    --------
+    >>> lengths(np.array([0, 2, 5])).tolist()
+    [2, 3]
+    """
+    return offsets[1:] - offsets[:-1]
+
+
 def distinct(places: Integers, size: int) -> Indices:
     """Distinct numbers below a size, ascending, without sorting them where they are many.
 

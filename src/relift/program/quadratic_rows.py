@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import ClassVar, TypeAlias, final
 
 import numpy as np
@@ -26,6 +26,7 @@ from relift.program.passes import is_symmetric
 from relift.program.quadratic_passes import sums_of_constraints, sums_of_variables
 from relift.program.quadratic_passes_reference import Constraints, Entries
 from relift.program.sparse_structure import checked_sparse, csr_of_rows, index_type, no_rows, unchecked
+from relift.records import cached_property
 
 FEW_PLACES = 10_000
 """Up to so many variables of all constraints together, those that occur are marked rather than sorted."""

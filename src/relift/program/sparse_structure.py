@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
-from relift.arrays import Array, Double, Integers, SparseLike, SparseMatrix, Vector
+from relift.arrays import Array, Double, Indices, Integers, SparseLike, SparseMatrix, Vector
 from relift.errors import NotANumberError, ProgramError, ShapeError
 
 MOST_NARROW = 2**31 - 1
@@ -146,6 +146,20 @@ def csc_from_dense(dense: Double) -> SparseMatrix:
     starts: Integers = np.zeros(shape[1] + 1, kind)
     np.cumsum(np.bincount(column, minlength=shape[1]), out=starts[1:])
     return unchecked(sparse.csc_array, columns[column, row], row.astype(kind), starts, shape, is_canonical=True)
+
+
+def places_of(matrix: SparseMatrix) -> tuple[Indices, Indices]:
+    """Row and column of each entry of a CSC or CSR array, as they are stored.
+
+    Examples
+    --------
+    >>> [places.tolist() for places in places_of(sparse.csr_array([[0.0, 2.0], [1.0, 3.0]]))]
+    [[0, 1, 1], [1, 0, 1]]
+    """
+    offsets = matrix.indptr
+    major = np.arange(offsets.size - 1).repeat(offsets[1:] - offsets[:-1])
+    minor: Indices = matrix.indices.astype(np.int64, copy=False)
+    return (major, minor) if matrix.format == "csr" else (minor, major)
 
 
 def index_type(n_entries: int, shape: tuple[int, int]) -> type[np.int32] | type[np.int64]:

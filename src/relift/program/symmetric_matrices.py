@@ -6,12 +6,15 @@ from functools import lru_cache
 
 import numpy as np
 
-from relift.arrays import Flags, Indices, Matrix
+from relift.arrays import Flags, Indices, Matrix, Vector
 from relift.program.cones import Cone, Semidefinite
 from relift.program.conic_rows import KEPT_ROWS, ConicRows, rows_of_cones
 
 ROOT = float(np.sqrt(2.0))
 """Entries off the diagonal stand times this in the rows of a cone."""
+
+KEPT_SIDE = 64
+"""Up to this side the places of entries are kept: to work them out takes longer than a small program needs them."""
 
 
 @lru_cache(maxsize=64)
@@ -48,10 +51,35 @@ def with_entries(entries: Matrix, side: int) -> Matrix:
     >>> with_entries(np.array([1.0, 2.0, 3.0]), 2).tolist()
     [[1.0, 2.0], [2.0, 3.0]]
     """
-    made = np.zeros((*entries.shape[:-1], side, side))
+    return entries[..., _square(side)[0]]
+
+
+def without_factors(entries: Matrix, side: int) -> Matrix:
+    """The rows of semidefinite cones, one or many, as entries of their matrices: those off the diagonal by the root.
+
+    Examples
+    --------
+    >>> without_factors(np.array([1.0, ROOT, 3.0]), 2).tolist()
+    [1.0, 1.0, 3.0]
+    """
+    return np.asarray(entries / _square(side)[1], np.float64)
+
+
+def _square(side: int) -> tuple[Indices, Vector]:
+    return (_kept_square if side <= KEPT_SIDE else _square_of)(side)
+
+
+def _square_of(side: int) -> tuple[Indices, Vector]:
+    """Which row of a cone holds each entry of its matrix, and by what each row is divided."""
     row, column = upper_triangle(side)
-    made[..., row, column] = made[..., column, row] = entries
-    return made
+    places = np.empty((side, side), np.int64)
+    places[row, column] = places[column, row] = np.arange(row.size)
+    divisors = np.where(row != column, ROOT, 1.0)
+    places.flags.writeable = divisors.flags.writeable = False
+    return places, divisors
+
+
+_kept_square = lru_cache(maxsize=KEPT_SIDE)(_square_of)
 
 
 def cones_by_side(rows: ConicRows) -> list[tuple[int, Indices]]:

@@ -22,6 +22,7 @@ from relift.arrays import SparseMatrix, Vector
 from relift.program.conic_rows import ConicRows
 from relift.program.magnitudes import largest_of_rows
 from relift.program.other_order import by_columns, by_rows
+from relift.program.passes import product
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.program.sparse_structure import unchecked
@@ -98,7 +99,7 @@ def point_along(program: Program, direction: Vector) -> Vector | None:
     array([4., 1.])
     """
     start: Vector = np.clip(0.0, program.lb, program.ub)
-    at, along = program.A @ start, program.A @ direction
+    at, along = product(program.A, start), product(program.A, direction)
     missing = np.maximum(program.l - at, at - program.u)
     places = np.flatnonzero(missing > 0)
     if not places.size:

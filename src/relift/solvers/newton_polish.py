@@ -15,7 +15,6 @@ as always.
 from __future__ import annotations
 
 import warnings
-from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -30,6 +29,7 @@ from relift.program.passes import core_for, parts_of
 from relift.program.program import Program
 from relift.program.quadratic_passes import compiled_constraints, largest_of_constraints
 from relift.program.solution import Solution
+from relift.records import cached_property
 from relift.solvers.smooth_cones import ActiveCones, duals_of_functions, function_values
 
 if TYPE_CHECKING:

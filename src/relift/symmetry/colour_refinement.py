@@ -249,8 +249,8 @@ def refine(
         The classes are of no use where some row has no :math:`T_i`: the compiled core then compares nothing, and
         leaves everything alone; ``statistics`` tells how many such rows there are.
     rows_are_apart
-        It is known that no row is a multiple of another, and that at most one is 0: the core does not look for such
-        rows where all variables differ from the start.
+        It is known that no row is a multiple of another with its bounds, and at most one is 0: the core does not look
+        for such rows where all variables differ from the start.
     most_classes
         More classes, of variables and rows together, are of no use: where rounds have found clearly more, the compiled
         core leaves everything alone. None: all are of use.

@@ -74,12 +74,15 @@ class StackedCones:
     position_of_row: FieldElements
 
     @classmethod
-    def of(cls, program: Program, reading: Reading) -> StackedCones:
-        """Stack the cones of a program."""
+    def of(cls, program: Program, reading: Reading, like: StackedCones | None = None) -> StackedCones:
+        """Stack the cones of a program; its matrices are those that were stacked before, if these are given."""
         rows = program.conic
         n, m = program.n_variables, program.n_rows
-        P = None if program.P is None else _widened(program.P, n + len(rows))
-        A = stacked_rows(program.A, rows)
+        if like is not None:
+            P, A = like.program.P, like.program.A
+        else:
+            P = None if program.P is None else _widened(program.P, n + len(rows))
+            A = stacked_rows(program.A, rows)
         nothing, free = np.zeros(len(rows)), np.full(len(rows), np.inf)
         stacked = Program.trusted(
             P, np.concatenate([program.q, nothing]), A,

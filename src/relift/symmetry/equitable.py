@@ -19,9 +19,10 @@ from functools import lru_cache
 import numpy as np
 
 from relift.arrays import Array, Flags, Indices, SparseMatrix, Vector
-from relift.program.conic_rows import ConicRows
+from relift.program.cones import Cone
+from relift.program.conic_rows import KEPT_ROWS, ConicRows, rows_of_cones
 from relift.program.index_sets import is_constant
-from relift.program.passes import are_finite, entries_of, products_and_sizes, spread
+from relift.program.passes import are_finite, entries_of, first_members, numbered, products_and_sizes, spread
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
 from relift.program.symmetric_matrices import cones_by_side, is_off_diagonal, upper_triangle, with_entries
@@ -293,23 +294,25 @@ def distance_of_conic_rows(
         return 0.0
     if not _cones_fit(rows, conic_rows, cones):
         return np.inf
-    w = np.ones(variables.size) if variable_scales is None else variable_scales
-    share = w if variable_masses is None else w / variable_masses
-    v = np.ones(rows.n_rows) if conic_scales is None else conic_scales
-    first = v[conic_rows.representatives][conic_rows.labels]
-    v = np.divide(v, first, out=np.zeros(v.size), where=first != 0)
-    mass = np.ones(rows.n_rows) if conic_masses is None else conic_masses
-    is_awake = v != 0
-    inverse = np.divide(1.0, v, out=np.zeros(v.size), where=is_awake)
-    fits = max(_distance_in_cones(rows, v, mass), _distance_of_squares(rows, conic_rows))
+    w = variable_scales
+    share = w if variable_masses is None else (1.0 if w is None else w) / variable_masses
+    inverse, fits = None, _distance_of_squares(rows, conic_rows)
+    if conic_scales is not None or conic_masses is not None:
+        v = np.ones(rows.n_rows) if conic_scales is None else conic_scales
+        first = v[conic_rows.representatives][conic_rows.labels]
+        v = np.divide(v, first, out=np.zeros(v.size), where=first != 0)
+        inverse = np.divide(1.0, v, out=np.zeros(v.size), where=v != 0)
+        fits = max(_distance_in_cones(rows, v, conic_masses), fits)
     g, h = _random_weights(variables, conic_rows)
-    g, h = g * w, h * mass * inverse
+    g, h = _times(g, w), _times(_times(h, conic_masses), inverse)
     sums, sizes, back, back_sizes = products_and_sizes(rows.A, g, h)
+    b, sums, sizes = _times(rows.b, inverse), _times(sums, inverse), _times(sizes, inverse, is_size=True)
+    back, back_sizes = _times(back, share), _times(back_sizes, share, is_size=True)
     return max(
         fits,
-        _spread(rows.b * inverse, np.abs(rows.b * inverse), conic_rows),
-        _spread(sums * inverse, sizes * np.abs(inverse), conic_rows),
-        _spread(back * share, back_sizes * np.abs(share), variables),
+        _spread(b, np.abs(b), conic_rows),
+        _spread(sums, sizes, conic_rows),
+        _spread(back, back_sizes, variables),
     )
 
 
@@ -343,7 +346,7 @@ def distance_of_conic_rest(
     )
 
 
-def _distance_in_cones(rows: ConicRows, v: Vector, mass: Vector) -> float:
+def _distance_in_cones(rows: ConicRows, v: Vector, mass: Vector | None) -> float:
     """How far the sizes, and masses, of the rows of a cone differ; infinite where a row is turned that must not be."""
     first = rows.starts[rows.cone_of_row]
     layout = rows.layout
@@ -353,7 +356,8 @@ def _distance_in_cones(rows: ConicRows, v: Vector, mass: Vector) -> float:
         return np.inf
     is_awake = v != 0
     sizes = np.abs(np.abs(v) / v[first] - 1.0)[is_awake]
-    return float(max(sizes.max(initial=0.0), np.abs(mass / mass[first] - 1.0).max(initial=0.0)))
+    of_masses = 0.0 if mass is None else np.abs(mass / mass[first] - 1.0).max(initial=0.0)
+    return float(max(sizes.max(initial=0.0), of_masses))
 
 
 def _distance_of_squares(rows: ConicRows, conic_rows: Partition) -> float:
@@ -371,29 +375,42 @@ def _distance_of_squares(rows: ConicRows, conic_rows: Partition) -> float:
 
 def _cones_fit(rows: ConicRows, conic_rows: Partition, cones: Partition) -> bool:
     """Whether rows of a class have one position, and every cone of a class equally many of each class of rows."""
+    kinds, place, exponents = (_kept_places if rows.n_rows <= KEPT_ROWS else _places)(rows.cones)
+    cone_class = cones.labels[rows.cone_of_row]
+    for vector, classes in ((kinds, cones), (cone_class, conic_rows), (place, conic_rows)):
+        if not is_constant_on_classes(vector, classes):
+            return False
+    if exponents is not None and _spread(exponents, np.abs(exponents), conic_rows) > TOLERANCE:
+        return False
+    # Rows of class r are |r| / m in each of the m cones of one class: each pair of a cone and a row class counts so.
+    pairs, n_pairs = numbered(rows.cone_of_row * conic_rows.n_classes + conic_rows.labels)
+    count, one = np.bincount(pairs, minlength=n_pairs), first_members(pairs, n_pairs)
+    return bool((count * cones.class_sizes[cone_class[one]] == conic_rows.class_sizes[conic_rows.labels[one]]).all())
+
+
+def _places(cones: tuple[Cone, ...]) -> tuple[Indices, Indices, Vector | None]:
+    """The kind of each cone, the position of each row in its cone, and its exponent; None without power cones."""
+    rows = rows_of_cones(cones)
+    layout = rows.layout
     kinds = np.zeros(len(rows), np.int64)
-    for number, found in enumerate((rows.layout.exponential, rows.layout.power, rows.layout.semidefinite), start=1):
+    for number, found in enumerate((layout.exponential, layout.power, layout.semidefinite), start=1):
         kinds[found] = number
     place = np.arange(rows.n_rows) - rows.starts[rows.cone_of_row]
-    layout = rows.layout
     place[layout.tails] = 1
     place[layout.products] = -1
-    exponents = np.zeros(rows.n_rows)
-    exponents[layout.arguments] = layout.exponents
     place[layout.arguments] = 0
     for side, where in cones_by_side(rows):  # on the diagonal, or off it; the rest is told by squares
         place[where] = is_off_diagonal(side)
-    for vector, classes in ((kinds, cones), (kinds[rows.cone_of_row], conic_rows), (place, conic_rows)):
-        if not is_constant_on_classes(vector, classes):
-            return False
-    if _spread(exponents, np.abs(exponents), conic_rows) > TOLERANCE:
-        return False
-    # Rows of class r are |r| / m in each of the m cones of one class: each pair of a cone and a row class counts so.
-    pairs, count = np.unique(rows.cone_of_row * conic_rows.n_classes + conic_rows.labels, return_counts=True)
-    cone, row_class = np.divmod(pairs, conic_rows.n_classes)
-    if not is_constant_on_classes(cones.labels[rows.cone_of_row], conic_rows):
-        return False
-    return bool(np.all(count * cones.class_sizes[cones.labels[cone]] == conic_rows.class_sizes[row_class]))
+    exponents = None
+    if layout.power.size:
+        exponents = np.zeros(rows.n_rows)
+        exponents[layout.arguments] = layout.exponents
+        exponents.flags.writeable = False
+    kinds.flags.writeable = place.flags.writeable = False
+    return kinds, place, exponents
+
+
+_kept_places = lru_cache(maxsize=64)(_places)
 
 
 def is_constant_on_classes(vector: Array, partition: Partition) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -14,7 +13,7 @@ from relift.errors import OptionError
 from relift.program import formulas
 from relift.program.index_sets import constant
 from relift.program.program import Program
-from relift.records import quick
+from relift.records import cached_property, quick
 from relift.settings import LiftSettings, Progress, ProgressCallback
 from relift.symmetry import finite_field as field_
 from relift.symmetry.colour_refinement import Progress as Teller
@@ -189,7 +188,7 @@ class Images:
     variables, rows, conic_rows, cones
         Further words of each.
     rows_are_apart
-        Whether it is known that no row is a multiple of another, and at most one is 0.
+        Whether it is known that no row is a multiple of another with its bounds, and at most one is 0.
     rows_have_entries
         Whether it is known that none is 0.
     are_given

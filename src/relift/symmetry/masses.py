@@ -128,10 +128,11 @@ def masses_of(
             return None
     else:
         found = masses_slowly(program, bounds, rows, q_image, variables, row_classes, reading)
-    return None if _is_uniform(found.variable_images) and _is_uniform(found.row_images) else found
+    return None if is_uniform(found.variable_images) and is_uniform(found.row_images) else found
 
 
-def _is_uniform(images: FieldElements) -> bool:
+def is_uniform(images: FieldElements) -> bool:
+    """Whether all numbers are equal."""
     return images.size == 0 or bool((images == images[0]).all())
 
 

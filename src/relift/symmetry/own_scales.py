@@ -16,14 +16,13 @@ bounds admit 0, a row that 0 satisfies.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from relift.arrays import FieldElements, Flags, Integers, ScalarT, Vector
-from relift.records import quick
+from relift.records import cached_property, quick
 from relift.symmetry import finite_field as field
 
 if field.CORE_IS_COMPILED:

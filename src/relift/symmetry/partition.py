@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import final
 
 import numpy as np
@@ -15,6 +15,7 @@ from relift.errors import PartitionError
 from relift.program.arrays import kept
 from relift.program.index_sets import all_of, constant
 from relift.program.passes import first_members, numbered
+from relift.records import cached_property
 
 _WORDS = (np.dtype(np.int64), np.dtype(np.uint64))
 

@@ -22,13 +22,17 @@ from scipy import sparse
 
 from relift.arrays import FieldElements, Flags, Indices, SparseMatrix, Vector
 from relift.program import passes
+from relift.program.index_sets import lengths
 from relift.program.program import Program
+from relift.program.sparse_structure import places_of
 from relift.symmetry import finite_field as field
 from relift.symmetry.exact_ratios import (
     DIFFERENT,
+    DIGITS_TYPED,
     LARGEST,
     ROUNDING,
     SharedRatios,
+    are_computed,
     are_nearly_equal,
     exact_ratios,
     nearly_equal,
@@ -36,12 +40,7 @@ from relift.symmetry.exact_ratios import (
     simple_fractions,
 )
 from relift.symmetry.own_scales import OPEN_SIZE, Intervals, Masses, OwnScales
-from relift.symmetry.proportional_bounds import (
-    DIGITS_TYPED,
-    SAMPLE,
-    are_computed,
-    some_entries,
-)
+from relift.symmetry.proportional_bounds import SAMPLE, some_entries
 
 MOST_RATIOS = 0.5
 """Prices must repeat: the share of variables that may have one of their own."""
@@ -79,16 +78,15 @@ def proportional_costs(program: Program, q_image: FieldElements) -> FieldElement
     n_told, n_simple, n_shared = simple_costs(program, step)
     if max(n_simple, n_shared) <= FEWEST_LINKS * n_told:
         return None
-    listed = A.tocoo()
-    row, column = (where.astype(np.int64) for where in listed.coords)
-    used = (q_image != 0)[column] & _tell_sizes(listed.data)
-    used &= are_computed(q)[column] | are_computed(listed.data)  # products with computed numbers may have few digits
-    row, column, entry = row[used], column[used], np.abs(listed.data[used])
+    every_row, column = places_of(A)
+    used = (q_image != 0)[column] & _tell_sizes(A.data)
+    used &= are_computed(q)[column] | are_computed(A.data)  # products with computed numbers may have few digits
+    row, column, entry = every_row[used], column[used], np.abs(A.data[used])
     ratios = exact_ratios(np.abs(q[column]), entry)
     known = np.flatnonzero(ratios.exist)
     # Of several entries a simple fraction, then that in the longest row: rows that many variables share matter.
-    lengths = np.bincount(listed.coords[0], minlength=program.n_rows)
-    order = known[np.lexsort((entry[known], lengths[row[known]], ratios.is_simple[known], column[known]))]
+    n_entries_of = np.bincount(every_row, minlength=program.n_rows)
+    order = known[np.lexsort((entry[known], n_entries_of[row[known]], ratios.is_simple[known], column[known]))]
     chosen = order[np.diff(column[order], append=-1) != 0]
     if np.unique(ratios.images[chosen]).size > MOST_RATIOS * chosen.size:
         return None
@@ -166,7 +164,9 @@ class Curvatures:
         P
             Symmetric, compressed.
         """
-        alone = np.flatnonzero(np.diff(P.indptr) == 1)
+        alone = np.flatnonzero(lengths(P.indptr) == 1)
+        if alone.size == 0:
+            return cls(alone, P.data[:0])
         first = P.indptr[alone]
         alone = alone[(P.indices[first] == alone) & (P.data[first] != 0)]
         return cls(alone, P.data[P.indptr[alone]])

@@ -124,8 +124,8 @@ class Candidate:
             )  # fmt: skip
         variables, cones = _parts(found.variables, n)
         rows, conic_rows = _parts(found.rows if self.plain is None else _scales_of_rows(self.plain), m)
-        awake, active = variables.floats != 0, rows.floats != 0
-        in_use, kept = self._conic_rest(conic_rows, cones)
+        awake, active = _awake(variables), _awake(rows)
+        conic_classes, kept, in_use = self._conic_rest(conic_rows, cones)
         masses = self.masses
         symmetry = Symmetry(
             _of_some(variables.classes, awake),
@@ -133,34 +133,36 @@ class Candidate:
             _some(rows.floats, active),
             method,
             self.quadratic,
-            Partition.from_labels(_apart(conic_rows, cones.classes.labels[program.conic.cone_of_row])[kept]),
+            conic_classes,
             _of_some(cones.classes, in_use),
             statistics,
             variable_scales=_unless_ones(_some(variables.floats, awake)),
-            variable_masses=None if masses is None else masses.variables[:n][awake],
-            row_masses=None if masses is None else masses.rows[:m][active],
-            conic_scales=_unless_ones(conic_rows.floats[kept]),
-            conic_masses=None if masses is None else masses.rows[m:][kept],
+            variable_masses=None if masses is None else _some(masses.variables[:n], awake),
+            row_masses=None if masses is None else _some(masses.rows[:m], active),
+            conic_scales=_unless_ones(_some(conic_rows.floats, kept)),
+            conic_masses=None if masses is None else _some(masses.rows[m:], kept),
             scale_images=ScaleImages(
                 _some(variables.images, awake),
                 _some(rows.images, active),
                 _some(conic_rows.images, kept),
-                None if masses is None else masses.variable_images[:n][awake],
+                None if masses is None else _some(masses.variable_images[:n], awake),
             )
             if self.is_exact
             else None,
         )
-        still, held, held_cones, empty = (None if mask.all() else ~mask for mask in (awake, active, kept, in_use))
+        still, held, held_cones, empty = (None if mask is None else ~mask for mask in (awake, active, kept, in_use))
         return Found(symmetry, still, held, held_cones, empty, centres)
 
-    def _conic_rest(self, conic_rows: ClassScales, cones: ClassScales) -> tuple[Flags, Flags]:
-        """Which cones, and which conic rows, stay: without cones at rest, and without tails at rest."""
-        conic = self.program.conic
-        in_use = cones.floats != 0
-        kept = in_use[conic.cone_of_row]
+    def _conic_rest(self, conic_rows: ClassScales, cones: ClassScales) -> tuple[Partition, Flags | None, Flags | None]:
+        """The classes of conic rows that stay, and which rows, and cones, these are: not cones and tails at rest."""
+        conic, in_use = self.program.conic, _awake(cones)
+        if in_use is None and _awake(conic_rows) is None:
+            return conic_rows.classes, None, None
+        kept = np.ones(conic.n_rows, bool) if in_use is None else in_use[conic.cone_of_row]
         tails = conic.layout.tails
         kept[tails] &= conic_rows.floats[tails] != 0
-        return in_use, kept
+        labels = _apart(conic_rows, cones.classes.labels[conic.cone_of_row])
+        return Partition.from_labels(labels[kept]), None if kept.all() else kept, in_use
 
 
 def as_given(classes: Partition) -> ClassScales:
@@ -195,12 +197,18 @@ def _parts(of_all: ClassScales, n: int) -> tuple[ClassScales, ClassScales]:
     )
 
 
-def _of_some(classes: Partition, which: Flags) -> Partition:
-    return classes if which.all() else Partition.from_labels(classes.labels[which])
+def _awake(scales: ClassScales) -> Flags | None:
+    """Which members are not at rest; None if none is."""
+    awake = scales.floats != 0
+    return None if awake.all() else awake
 
 
-def _some(numbers: NDArray[ScalarT], which: Flags) -> NDArray[ScalarT]:
-    return numbers if which.all() else numbers[which]
+def _of_some(classes: Partition, which: Flags | None) -> Partition:
+    return classes if which is None else Partition.from_labels(classes.labels[which])
+
+
+def _some(numbers: NDArray[ScalarT], which: Flags | None) -> NDArray[ScalarT]:
+    return numbers if which is None else numbers[which]
 
 
 def _apart(rows: ClassScales, cone_class: Indices) -> Indices:
@@ -209,4 +217,4 @@ def _apart(rows: ClassScales, cone_class: Indices) -> Indices:
 
 
 def _unless_ones(scales: Vector) -> Vector | None:
-    return None if np.all(scales == 1.0) else scales
+    return None if (scales == 1.0).all() else scales

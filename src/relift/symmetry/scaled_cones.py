@@ -13,7 +13,7 @@ open are *links*: they count once the row is awake, with its sign. All rows of a
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import final
 
 import numpy as np
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from relift.arrays import FieldElements, Flags, Indices, Vector
 from relift.program.program import Program
-from relift.records import quick
+from relift.records import cached_property, quick
 from relift.settings import LiftSettings
 from relift.symmetry import finite_field as field
 from relift.symmetry.cone_refinement import PRODUCT, StackedCones
@@ -59,9 +59,11 @@ class ScaledCones:
     cone_of_row: Indices
 
     @classmethod
-    def of(cls, program: Program, vectors: VectorImages, settings: LiftSettings) -> ScaledCones:
-        """Stack the cones of a program."""
-        stacked, conic = StackedCones.of(program, settings.values), program.conic
+    def of(
+        cls, program: Program, vectors: VectorImages, settings: LiftSettings, like: StackedCones | None = None
+    ) -> ScaledCones:
+        """Stack the cones of a program; its matrices are those that were stacked before, if these are given."""
+        stacked, conic = StackedCones.of(program, settings.values, like), program.conic
         has_open_sign = np.zeros(conic.n_rows, bool)
         if settings.signs:
             has_open_sign[conic.layout.tails] = has_open_sign[conic.layout.products] = True

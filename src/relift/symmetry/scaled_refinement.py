@@ -205,14 +205,16 @@ def _relative(
     is_inverse: bool = False,
 ) -> ClassScales:
     """Scales relative to the representatives; all that rests is one class, with the scale 0."""
-    some_rest = bool(states.any()) and bool((states & RESTS).any())
-    if not some_rest and labels.size and int(labels[-1]) == labels.size - 1:  # numbered by first member: all alone
-        return _alone(labels.size) if labels.size <= KEPT_SIZE else _made_alone(labels.size)
-    rests = (states & RESTS) != 0
-    classes = Partition.from_labels(np.where(rests, -1, labels)) if some_rest else Partition.trusted(labels)
-    if classes.is_discrete:
-        whole = np.where(rests, 0, 1)
-        return ClassScales(classes, whole.astype(np.float64), whole.astype(np.uint64))
+    size, rests = labels.size, (states & RESTS) != 0
+    if not rests.any():
+        if size == 0 or labels[-1] == size - 1:  # numbered by first member: all alone
+            return _alone(size) if size <= KEPT_SIZE else _made_alone(size)
+        classes = Partition.trusted(labels)
+    else:
+        classes = Partition.from_labels(np.where(rests, -1, labels))
+        if classes.is_discrete:
+            whole = np.where(rests, 0, 1)
+            return ClassScales(classes, whole.astype(np.float64), whole.astype(np.uint64))
     if is_inverse:
         floats, images = 1.0 / floats, field.inverse(images)
     if field.CORE_IS_COMPILED:
@@ -228,7 +230,7 @@ def _relative(
 
 def _sharpened(ratios: Vector, images: FieldElements, reading: Reading) -> Vector:
     """The decimals of twelve digits, in place of floats that came out of a computation, where they are meant."""
-    odd = np.flatnonzero((images != 0) & (images != 1))
+    odd = np.flatnonzero(images > 1)
     if odd.size == 0:
         return ratios
     some = ratios[odd]

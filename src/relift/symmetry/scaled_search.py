@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property, wraps
+from functools import wraps
 from typing import ParamSpec, TypeVar, final
 
 import numpy as np
 
 from relift.arrays import FieldElements, Flags
 from relift.program.program import Program
+from relift.records import cached_property
 from relift.settings import LiftSettings, ProgressCallback
 from relift.symmetry.centres import (
     Centres,
@@ -32,7 +33,7 @@ from relift.symmetry.colour_refinement import Progress as Teller
 from relift.symmetry.exact_vectors import VectorImages
 from relift.symmetry.find import Images, Symmetry, find_symmetry, teller
 from relift.symmetry.likeness import Colours, Likeness, looks_repeated
-from relift.symmetry.masses import masses_of
+from relift.symmetry.masses import is_uniform, masses_of
 from relift.symmetry.merged_program import MergedProgram
 from relift.symmetry.own_scales import Masses, OwnScales, scales_of_rows, scales_of_variables
 from relift.symmetry.partition import Partition
@@ -185,27 +186,36 @@ class _Search:
         seed: int,
         tell: Teller | None,
         small: MergedProgram | None = None,
-        kept: KeptValues | None = None,
+        like: _Search | None = None,  # a search in the same matrices
     ) -> None:
         self.program, self.images, self.settings, self.seed, self.tell = program, images, settings, seed, tell
         self.small = small  # what equitable classes were merged into: for a search in it, the program itself
         self.bounds, self.rows = intervals_of(program, images.vectors)
-        self.cones = ScaledCones.of(program, images.vectors, settings) if len(program.conic) else None
+        self.cones = self.stacked_cones(like) if len(program.conic) else None
         self.is_linear = self.cones is None and len(program.quadratic) == 0
         self.plain: Refinement | None = None
         self.most_rounded = np.inf
         self.look: Likeness | None = None  # at the program without any classes
         searched = program if self.cones is None else self.cones.stacked.program
+        kept: KeptValues | None = None if like is None else like.kept
         if kept is None or kept.P is not searched.P or kept.A is not searched.A:
             rows_are_apart = images.rows_are_apart and images.rows_have_entries and self.cones is None
             kept = KeptValues(searched.P, searched.A, rows_are_apart=rows_are_apart)
-        self.kept = kept
+        self.kept: KeptValues = kept
         self.reads_curvatures = False  # as proportional
         self.kinds: FloatKinds | None = None  # with equal masses, where floats were asked
         self.mass_kinds: FloatKinds | None = None  # with masses of sizes and prices
         self.floats_tell = True  # about as much as the exact search, where both have looked
         self.is_alone = False  # everything, with equal masses
         self.is_told_apart = False  # with other masses too, but for little
+
+    def stacked_cones(self, like: _Search | None) -> ScaledCones:
+        """The cones stacked, or those of a search in the same matrices, as far as numbers are the same."""
+        if like is None or like.cones is None:
+            return ScaledCones.of(self.program, self.images.vectors, self.settings)
+        if like.program is self.program and like.images.vectors.b is self.images.vectors.b:
+            return like.cones
+        return ScaledCones.of(self.program, self.images.vectors, self.settings, like.cones.stacked)
 
     @cached_property
     def is_rigid(self) -> Flags:
@@ -245,7 +255,7 @@ class _Search:
         return None if self.small is None else self.within(self.small)
 
     def within(self, small: MergedProgram) -> _Search:
-        return _Search(small.program, small.images, self.settings, self.seed, self.tell, small, self.kept)
+        return _Search(small.program, small.images, self.settings, self.seed, self.tell, small, self)
 
     def read_as_proportional(self) -> _Search | None:
         """The same search with bounds, costs and curvatures read as proportional where they are but for rounding."""
@@ -267,7 +277,7 @@ class _Search:
         else:
             vectors = vectors if new_costs is None else replace(vectors, q=costs)
             images = replace(self.images, vectors=vectors)
-            search = _Search(self.program, images, self.settings, self.seed, self.tell, kept=self.kept)
+            search = _Search(self.program, images, self.settings, self.seed, self.tell, like=self)
         search.reads_curvatures = curved
         return search
 
@@ -281,7 +291,7 @@ class _Search:
             sharp = sharpened(program, vectors, self.settings.values) if may_tell else None
             program = program if sharp is None else sharp
             images = replace(self.images, vectors=vectors, are_given=sharp is not None)
-            search = _Search(program, images, self.settings, self.seed, self.tell, kept=self.kept)
+            search = _Search(program, images, self.settings, self.seed, self.tell, like=self)
         search.reads_curvatures = self.reads_curvatures
         return search
 
@@ -643,7 +653,11 @@ class _Search:
             return self.small.times_sizes(masses)
         if self.cones is None:
             return masses
-        return self.cones.equalised(masses, variables)
+        masses, n, m = self.cones.equalised(masses, variables), self.program.n_variables, self.program.n_rows
+        of_variables, of_rows = masses.variable_images, masses.row_images
+        # What is of different kinds never meets: one mass for each kind is no other than equal masses.
+        is_plain = all(map(is_uniform, (of_variables[:n], of_variables[n:], of_rows[:m], of_rows[m:])))
+        return None if is_plain else masses
 
     def program_of_all(self) -> Program:
         if self.small is not None:

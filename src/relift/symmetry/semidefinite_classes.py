@@ -20,6 +20,7 @@ from scipy import sparse
 
 from relift.arrays import FieldElements, Flags, Indices, Labels, Vector
 from relift.program.conic_rows import ConicRows
+from relift.program.passes import numbered
 from relift.program.program import Program
 from relift.program.sparse_structure import unchecked
 from relift.program.symmetric_matrices import ROOT, cones_by_side, is_off_diagonal, upper_triangle, with_entries
@@ -163,13 +164,15 @@ def _entries(rows: ConicRows) -> Indices:
 
 
 def _are_told_apart(rows: ConicRows, entries: Indices, costs: FieldElements) -> bool:
-    """Whether costs alone leave too many classes of entries: where all differ, so do rows that begin elsewhere."""
-    A, up_to_sign = rows.A, np.minimum(costs, field.negate(costs))
-    if not A.has_sorted_indices or not A.data.all() or np.unique(up_to_sign).size < costs.size:
+    """Whether costs alone leave too many classes of entries: rows that begin at variables of own costs are apart."""
+    A = rows.A
+    if not A.has_sorted_indices or not A.data.all():
         return False
+    kinds, n_kinds = numbered(np.minimum(costs, field.negate(costs)).view(np.int64))  # up to sign
+    is_alone = (np.bincount(kinds, minlength=n_kinds) == 1)[kinds]
     starts = A.indptr[entries]
     first = A.indices[starts[A.indptr[entries + 1] > starts]]
-    return bool(np.unique(first).size > WORTH * entries.size)
+    return int(np.count_nonzero(np.bincount(first[is_alone[first]]))) > WORTH * entries.size
 
 
 def _positions(stacked: StackedCones, entries: Indices, is_off: Flags, is_halved: Flags) -> FieldElements:
@@ -227,7 +230,7 @@ def _pairs(labels: Labels, squares: Vector) -> Labels:
 
 
 def _n_classes(labels: Labels) -> int:
-    return int(np.unique(labels).size)
+    return numbered(labels)[1]
 
 
 def _found(found: Refinement, n: int, m: int, n_conic: int, turned: Indices, settings: LiftSettings) -> Found:
