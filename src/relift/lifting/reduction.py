@@ -15,6 +15,7 @@ import numpy as np
 from relift.arrays import Indices, Vector
 from relift.lifting.cuts import Cuts
 from relift.lifting.presolve_scan import Scan
+from relift.lifting.tightest_bounds import NO_ROW
 from relift.program.index_sets import all_of, constant
 from relift.program.magnitudes import FEW_ENTRIES, transposed_product
 from relift.program.passes import product
@@ -22,9 +23,6 @@ from relift.program.program import Program
 from relift.program.solution import Solution, SolutionParts
 from relift.records import quick
 from relift.symmetry.exact_vectors import VectorImages
-
-NO_ROW = -1
-"""The bound is the variable's own."""
 
 
 @final

@@ -8,11 +8,10 @@ from relift.arrays import FieldElements, Indices, SparseMatrix, Vector
 from relift.lifting.duplicate_rows import Duplicates, find_duplicates
 from relift.lifting.reduction import Reduction, trivial_reduction
 from relift.lifting.substitution import Substitution, places
-from relift.lifting.tightest_bounds import ScaledBounds, leave_no_value, tightest
-from relift.program.index_sets import constant, distinct, some_of, taken, where
+from relift.lifting.tightest_bounds import NO_ROW, BoundingRows, BoundsOfRows, ExactSides
+from relift.program.index_sets import constant, some_of, taken, where
 from relift.program.passes import product, scan_rows, submatrix
 from relift.program.program import Program
-from relift.symmetry import finite_field as exact
 from relift.symmetry.exact_vectors import VectorImages
 
 
@@ -50,7 +49,9 @@ def finish(work: Substitution) -> Reduction:
     values = work.cuts.made("values", program.A, None, variables, lambda: _values(work), objects=tuple(work.shifts))
     linear, quadratic = _constant(work, variables, values) if work.fixed else (0.0, 0.0)
     q, lb, ub = (_part(work, name, variables, program.n_variables) for name in ("q", "lb", "ub"))
-    l, u = (_part(work, name, rows, program.n_rows) for name in ("l", "u"))
+    l = _part(work, "l", rows, program.n_rows)
+    is_one = work.u is work.l and work.u_image is work.l_image
+    u = l if is_one else _part(work, "u", rows, program.n_rows)
     lower, upper = (
         _sources(work, name, source, variables)
         for name, source in (("lower", work.lower_source), ("upper", work.upper_source))
@@ -156,38 +157,22 @@ def _merge(work: Substitution, duplicates: Duplicates) -> tuple[Indices, Indices
     Returns the rows that stay, those that their lower and their upper bounds came from, and of which multiple of the
     row that stands for it each row is.
     """
-    i, leader, ratio, ratio_image = duplicates.member, duplicates.leader, duplicates.ratio, duplicates.ratio_image
-    bounds = ScaledBounds.of(
-        work.l[i],
-        work.u[i],
-        work.l_image[i],
-        work.u_image[i],
-        ratio,
-        ratio_image if (ratio_image == 1).all() else exact.inverse(ratio_image),
-    )
-    h = distinct(leader, work.program.n_rows)
-    position = np.empty(work.program.n_rows, np.int64)
-    position[h] = np.arange(h.size)
-    at = position[leader]
-    lower = tightest(work.l[h], work.l_image[h], bounds.low, bounds.low_image, at, np.maximum)
-    upper = tightest(work.u[h], work.u_image[h], bounds.high, bounds.high_image, at, np.minimum)
-    apart = leave_no_value(lower, upper)  # such a group is kept as it is, the solver will prove it
-    apart[at[bounds.is_lost]] = True
-    merged = ~apart[at]
+    i, ratio = duplicates.member, duplicates.ratio
+    sides = ExactSides(work.l, work.u, work.l_image, work.u_image)
+    # A group that leaves no value is kept as it is, the solver will prove it.
+    found = BoundsOfRows.of(BoundingRows(i, duplicates.leader, ratio, duplicates.ratio_image), sides, sides)
+    merged, heads = found.is_kept, found.targets
     work.row_alive[i[merged]] = False
     stays = where(work.row_alive)
-    together = distinct(at[merged], h.size)
     sources = [stays, stays]
-    for side, (name, tight) in enumerate((("l", lower), ("u", upper))):
-        new, new_images = tight.values[together], tight.images[together]
-        of_head = h[together]
-        if not np.array_equal(getattr(work, name)[of_head], new):
+    for place, (name, side) in enumerate((("l", found.lower), ("u", found.upper))):
+        if not np.array_equal(getattr(work, name)[heads], side.values):
             work.make_own(name)
-            getattr(work, name)[of_head], getattr(work, f"{name}_image")[of_head] = new, new_images
-        won = np.flatnonzero(tight.winner[together] >= 0)
-        if won.size:
-            sources[side] = stays.copy()
-            sources[side][np.searchsorted(stays, of_head[won])] = i[tight.winner[together[won]]]
+            getattr(work, name)[heads], getattr(work, f"{name}_image")[heads] = side.values, side.images
+        won = side.sources != NO_ROW
+        if won.any():
+            sources[place] = stays.copy()
+            sources[place][np.searchsorted(stays, heads[won])] = side.sources[won]
     factor = constant(1.0, work.program.n_rows)
     if np.any(ratio[merged] != 1.0):
         factor = np.ones(factor.size)
