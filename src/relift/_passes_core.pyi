@@ -67,7 +67,7 @@ def bounds_of_rows(
     rounding: float,
     is_kept: NDArray[np.bool_],
     /,
-) -> tuple[bytearray, _Arrays, _Arrays]: ...
+) -> tuple[bytearray, tuple[bytearray, bytearray, bytearray, bool], tuple[bytearray, bytearray, bytearray, bool]]: ...
 def add_columns(
     entries: tuple[_Places, _Places, _Vector],
     values: _Vector | None,
@@ -76,6 +76,14 @@ def add_columns(
     n_rows: int,
     /,
 ) -> tuple[bytearray, bytearray, bytearray, bytearray, bytearray]: ...
+def rows_touched(
+    what: tuple[_Places, _Places, _Vector | None],
+    counts: _Places,
+    terms: _Vector,
+    is_left: NDArray[np.bool_],
+    is_left_alone: NDArray[np.bool_],
+    /,
+) -> bytearray: ...
 def moved_entries(
     vector: _Vector,
     words: _Words,

@@ -11,7 +11,7 @@ from scipy import sparse
 from relift import Program
 from relift.arrays import FieldElements, Vector
 from relift.lifting.presolve import reduce
-from relift.lifting.substituted_values import Moved, Shift, moved_slowly, shift_slowly
+from relift.lifting.substituted_values import Moved, RowsLeft, Shift, moved_slowly, shift_slowly
 from relift.lifting.tightest_bounds import BoundingRows, BoundsOfRows, ExactSides, bounds_of_rows_slowly
 from relift.program import passes, passes_reference
 from relift.program.passes import Entries
@@ -53,6 +53,7 @@ def test_bounds_of_rows_are_those_of_whole_arrays(seed: int, reading: Reading) -
         np.testing.assert_array_equal(side.values, other.values)
         np.testing.assert_array_equal(side.images, other.images)
         np.testing.assert_array_equal(side.sources, other.sources)
+        assert side.are_own == other.are_own
 
 
 @needs_core
@@ -70,6 +71,13 @@ def test_what_values_add_and_where_it_moves_vectors_to_is_that_of_whole_arrays(
     assert shift.is_zero == expected.is_zero
     for name in ("touched", "floats", "images", "sizes", "counts"):
         np.testing.assert_array_equal(getattr(shift, name), getattr(expected, name))
+
+    rows, others = (
+        RowsLeft(np.full(m, 3), np.ones(m), np.arange(m) % 3 > 0, np.arange(m) % 4 == 0) for _ in range(2)
+    )
+    np.testing.assert_array_equal(rows.touch(shift), others.touch_slowly(shift))
+    for name in ("counts", "terms", "is_left_alone"):
+        np.testing.assert_array_equal(getattr(rows, name), getattr(others, name))
 
     vector = random.choice([*DIGITS, np.inf], m)
     words, terms = _exactly(vector, reading), random.choice([0.0, 0.1, 5.0], m)

@@ -1,5 +1,6 @@
 // The steps of a pass of presolve.
 #pragma once
+#include <cstring>
 #include <memory>
 
 #include "buffers.hpp"
@@ -94,17 +95,25 @@ inline PyObject* py_bounds_of_rows(PyObject*, PyObject* arguments) {
         const size_t count = found->targets.size();
         Room targets(count, 8);
         std::copy_n(found->targets.begin(), count, targets.as<long long>());
-        // Values, images and the rows that they came from, -1 where the own bound stays.
-        const auto side = [&](const Array<TightBound>& bounds) {
+        // Values, images and the rows that they came from, -1 where the own bound stays; and whether all are the own ones, to
+        // the last bit.
+        const auto side = [&](const Array<TightBound>& bounds, const Numbers<double>& before, const Numbers<u64>& images) {
+            bool are_own = true;
             Room values(count, sizeof(double)), side_images(count, sizeof(u64)), sources(count, 8);
             for (size_t k = 0; k < count; ++k) {
+                const u64 target = u64(found->targets[k]);
+                const double own_value = before[target];
+                are_own &= std::memcmp(&own_value, &bounds[k].value, sizeof own_value) == 0;
+                are_own &= images[target] == bounds[k].image;
                 values.as<double>()[k] = bounds[k].value;
                 side_images.as<u64>()[k] = bounds[k].image;
                 sources.as<long long>()[k] = bounds[k].winner == TightBound::nobody ? -1 : by.rows[bounds[k].winner];
             }
-            return Py_BuildValue("NNN", values.handed_over(), side_images.handed_over(), sources.handed_over());
+            return Py_BuildValue("NNNO", values.handed_over(), side_images.handed_over(), sources.handed_over(),
+                                 are_own ? Py_True : Py_False);
         };
-        PyObject *low = side(found->low), *high = side(found->high);
+        PyObject* const low = side(found->low, own_sides.low, own_sides.low_image);
+        PyObject* const high = side(found->high, own_sides.high, own_sides.high_image);
         return Py_BuildValue("NNN", targets.handed_over(), low, high);
     });
 }
@@ -141,19 +150,40 @@ inline PyObject* py_add_columns(PyObject*, PyObject* arguments) {
             const WithoutLock unlocked;
             size_t to = 0;
             touched.each([&](size_t i) { rows.as<long long>()[to++] = (long long)i; });
-            std::fill_n(counts.as<long long>(), n_touched, 0);
             if (values) {
-                std::fill_n(sums.as<double>(), n_sums, 0.0);
-                std::fill_n(sizes.as<double>(), n_sums, 0.0);
-                std::fill_n(exact_sums.as<u64>(), n_sums, 0);
-                add_columns(columns, touched, values, images, reading_of(is_decimal),
-                            {sums.as<double>(), exact_sums.as<u64>(), sizes.as<double>(), counts.as<long long>()});
+                const auto added = add_columns(columns, touched, n_touched, values, images, reading_of(is_decimal));
+                for (size_t k = 0; k < n_touched; ++k) {
+                    sums.as<double>()[k] = added[k].sum, sizes.as<double>()[k] = added[k].size;
+                    exact_sums.as<u64>()[k] = added[k].image, counts.as<long long>()[k] = added[k].count;
+                }
             } else {
+                std::fill_n(counts.as<long long>(), n_touched, 0);
                 count_touches(columns, touched, counts.as<long long>());
             }
         }
         return Py_BuildValue("NNNNN", rows.handed_over(), counts.handed_over(), sums.handed_over(),
                              exact_sums.handed_over(), sizes.handed_over());
+    });
+}
+
+inline PyObject* py_rows_touched(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *rows_given, *touches_given, *sizes_given, *counts_given, *terms_given, *left_given, *alone_given;
+        if (!PyArg_ParseTuple(arguments, "(OOO)OOOO", &rows_given, &touches_given, &sizes_given, &counts_given,
+                              &terms_given, &left_given, &alone_given))
+            return nullptr;
+        const Buffer rows_buffer(rows_given), touches(touches_given), counts(counts_given, true), terms(terms_given, true);
+        const Buffer left(left_given), alone(alone_given, true);
+        const MaybeBuffer sizes(sizes_given);
+        const size_t m = counts.size(), n_rows = rows_buffer.size();
+        const long long* rows = places_inside(rows_buffer, "rows", m);
+        const RowsLeft of{counts.integers<long long>("counts", m), terms.doubles("terms", m), left.bytes("is_left", m),
+                          alone.bytes("is_left_alone", m)};
+        const Array<long long> next = rows_touched(rows, touches.integers<long long>("touches", n_rows),
+                                                   sizes.doubles("sizes", n_rows), n_rows, of);
+        Room found(next.size(), 8);
+        std::copy(next.begin(), next.end(), found.as<long long>());
+        return found.handed_over();
     });
 }
 
@@ -198,11 +228,14 @@ inline const PyMethodDef methods_of_substitution[] = {
      "each of some rows has left."},
     {"bounds_of_rows", py_bounds_of_rows, METH_VARARGS,
      "bounds_of_rows((rows, targets, divisors, images), (l, u, l_image, u_image), m, (lb, ub, lb_image, ub_image), n, "
-     "rounding, is_kept): targets, and values, images and sources of their lower and their upper bounds; writes which rows "
-     "have become bounds."},
+     "rounding, is_kept): targets, and values, images and sources of their lower and their upper bounds, and whether all are "
+     "their own; writes which rows have become bounds."},
     {"add_columns", py_add_columns, METH_VARARGS,
      "add_columns((rows, places, values), values, images, is_decimal, n_rows): rows that have entries, how many that are "
      "not 0, and what values of columns add to them: sums, exact ones, and sums of sizes; none of these for None."},
+    {"rows_touched", py_rows_touched, METH_VARARGS,
+     "rows_touched((rows, touches, sizes), counts, terms, is_left, is_left_alone): takes touches from counts, adds sizes to "
+     "terms unless they are None; returns rows of one entry or none that are next."},
     {"moved_entries", py_moved_entries, METH_VARARGS,
      "moved_entries(vector, words, (places, floats, images), is_taken, terms, is_left, is_decimal, rounding): places, "
      "values, images, and places that may have cancelled, of what has moved; None where something is no number."},

@@ -54,7 +54,7 @@ class Reduction:
     values
         Ground length: the value of each substituted variable, 0 elsewhere.
     lower_source, upper_source
-        Ground length: the row that the bound of a kept variable came from, or ``NO_ROW``.
+        Ground length: the row that the last bound of a variable came from, or ``NO_ROW``.
     source_entry
         Ground rows: the entry by which a row bounds its variable.
     fixed
@@ -151,7 +151,8 @@ class Reduction:
         source = np.where(y > 0, self.duplicate_upper, self.duplicate_lower)
         full_y[source] = y / self.duplicate_factor[source]
         full_w[self.variables] = w
-        self._hand_to_rows(full_y, full_w, self.variables, self.lower_source, self.upper_source)
+        kept = self.variables
+        self._hand_to_rows(full_y, full_w, kept, self.lower_source[kept], self.upper_source[kept])
         for step in reversed(self.fixed):
             j = step.indices
             full_w[j] = -(gradient[j] + self._of_rows(full_y, j))

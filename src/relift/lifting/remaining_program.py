@@ -7,7 +7,7 @@ import numpy as np
 from relift.arrays import FieldElements, Indices, SparseMatrix, Vector
 from relift.lifting.duplicate_rows import Duplicates, find_duplicates
 from relift.lifting.reduction import Reduction, trivial_reduction
-from relift.lifting.substitution import Substitution, places
+from relift.lifting.substitution import Substitution
 from relift.lifting.tightest_bounds import NO_ROW, BoundingRows, BoundsOfRows, ExactSides
 from relift.program.index_sets import constant, some_of, taken, where
 from relift.program.passes import product, scan_rows, submatrix
@@ -52,10 +52,8 @@ def finish(work: Substitution) -> Reduction:
     l = _part(work, "l", rows, program.n_rows)
     is_one = work.u is work.l and work.u_image is work.l_image
     u = l if is_one else _part(work, "u", rows, program.n_rows)
-    lower, upper = (
-        _sources(work, name, source, variables)
-        for name, source in (("lower", work.lower_source), ("upper", work.upper_source))
-    )
+    none = constant(NO_ROW, program.n_variables)
+    lower, upper = (none if source is None else source for source in (work.lower_source, work.upper_source))
     work.cuts.close()
     reduced = Program.trusted(
         P, q[0], A, l[0], u[0], lb[0], ub[0], program.r + linear + quadratic,
@@ -102,13 +100,6 @@ def _constant(work: Substitution, variables: Indices, values: Vector) -> tuple[f
 
     objects = (program.q, program.P, *work.shifts)
     return work.cuts.made("constant", program.A, None, variables, make, objects=objects)
-
-
-def _sources(work: Substitution, name: str, source: Indices | None, variables: Indices) -> Indices:
-    """The rows that bounds of what is left came from."""
-    if source is not None:
-        return source.take(variables)
-    return work.cuts.made(f"{name} source", work.program.A, None, variables, lambda: places(None, variables))
 
 
 def _some(work: Substitution, rows: Indices, variables: Indices) -> tuple[Indices | None, Indices | None]:
@@ -166,7 +157,7 @@ def _merge(work: Substitution, duplicates: Duplicates) -> tuple[Indices, Indices
     stays = where(work.row_alive)
     sources = [stays, stays]
     for place, (name, side) in enumerate((("l", found.lower), ("u", found.upper))):
-        if not np.array_equal(getattr(work, name)[heads], side.values):
+        if not side.are_own:
             work.make_own(name)
             getattr(work, name)[heads], getattr(work, f"{name}_image")[heads] = side.values, side.images
         won = side.sources != NO_ROW

@@ -40,9 +40,14 @@ class Shift:
     counts: Indices
 
     @property
+    def own_sizes(self) -> Vector | None:
+        """The sizes; None where they are held as one 0 for all."""
+        return None if self.sizes.strides == (0,) else self.sizes
+
+    @property
     def is_zero(self) -> bool:
         """Whether it adds nothing."""
-        return self.sizes.strides == (0,) or not (self.sizes.any() or self.images.any())
+        return self.own_sizes is None or not (self.sizes.any() or self.images.any())
 
     @classmethod
     def of(cls, columns: Entries, value: Vector, value_image: FieldElements, n_rows: int, reading: Reading) -> Shift:
@@ -81,6 +86,51 @@ def shift_slowly(columns: Entries, values: tuple[Vector, FieldElements] | None, 
     sizes = np.asarray(np.bincount(at, weights=np.abs(product), minlength=size), np.float64)
     terms = exact.multiply(exact.images(columns.value, reading), value_image[column])
     return Shift(touched, floats, exact.grouped_sums(at, terms, size), sizes, counts)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RowsLeft:
+    """What passes know of rows, and change.
+
+    Parameters
+    ----------
+    counts
+        How many entries each has left.
+    terms
+        Sizes of all that was added to each.
+    is_left
+        Whether it is still there.
+    is_left_alone
+        Whether nothing is done to it.
+    """
+
+    counts: Indices
+    terms: Vector
+    is_left: Flags
+    is_left_alone: Flags
+
+    def touch(self, shift: Shift) -> Indices:
+        """Take what a pass substitutes from its rows; returns those of one entry or none that are next, ascending.
+
+        A row that was left alone because it crossed a bound by rounding may hold now that nothing is left of it.
+        """
+        if passes.core is None:
+            return self.touch_slowly(shift)
+        what = shift.touched, shift.counts, shift.own_sizes
+        return np.frombuffer(
+            passes.core.rows_touched(what, self.counts, self.terms, self.is_left, self.is_left_alone), np.int64
+        )
+
+    def touch_slowly(self, shift: Shift) -> Indices:
+        """The same by whole arrays."""
+        rows = shift.touched
+        if shift.own_sizes is not None:
+            self.terms[rows] += shift.own_sizes
+        left = self.counts[rows] - shift.counts
+        self.counts[rows] = left
+        self.is_left_alone[rows[left == 0]] = False
+        return rows[(left < 2) & self.is_left[rows] & ~self.is_left_alone[rows]]
 
 
 @final

@@ -15,7 +15,7 @@ from relift.arrays import FieldElements, Flags, Indices, SparseMatrix, Vector
 from relift.lifting.cuts import Cuts
 from relift.lifting.presolve_scan import Scan
 from relift.lifting.reduction import FixedVariables
-from relift.lifting.substituted_values import Moved, Shift
+from relift.lifting.substituted_values import Moved, RowsLeft, Shift
 from relift.lifting.tightest_bounds import NO_ROW, BoundingRows, BoundsOfRows, ExactSides
 from relift.program.index_sets import constant
 from relift.program.other_order import by_columns, by_rows
@@ -79,7 +79,7 @@ class Substitution:
 
     def substitute(self) -> None:
         """Take passes until nothing more is found; after the first one only what the one before has changed is seen."""
-        rows, fixed = self.short_rows(None), self.fixed_now(None)
+        rows, fixed = np.flatnonzero(self.counts < 2), self.fixed_now(None)
         for _ in range(MAX_PASSES):
             counts = self.counts[rows]
             empty, singletons = rows[counts == 0], rows[counts == 1]
@@ -91,15 +91,9 @@ class Substitution:
             if singletons.size:
                 bounded = self.rows_to_bounds(singletons)
                 fixed = self.fixed_now(bounded if self.fixed else None)
-            rows = self.short_rows(self.fix(fixed)) if fixed.size else np.empty(0, np.int64)
+            rows = self.fix(fixed) if fixed.size else np.empty(0, np.int64)
             fixed = np.empty(0, np.int64)
         self.let_go()
-
-    def short_rows(self, some: Indices | None) -> Indices:
-        """Rows of one entry or none that are to be substituted, of some rows, or of all."""
-        if some is None:
-            return np.flatnonzero(self.counts < 2)
-        return some[(self.counts[some] < 2) & self.row_alive[some] & ~self.left_alone[some]]
 
     def fixed_now(self, some: Indices | None) -> Indices:
         """Variables whose bounds are equal, of some that were not substituted yet, or of all."""
@@ -149,7 +143,7 @@ class Substitution:
         )
         keep, of = found.is_kept, found.targets
         for name, side in (("lb", found.lower), ("ub", found.upper)):
-            if self.has_already(name, of, side.values, side.images):  # most rows of one entry say less than the bounds
+            if side.are_own:  # most rows of one entry say less than the bounds
                 continue
             self.make_own(name)
             getattr(self, name)[of], getattr(self, f"{name}_image")[of] = side.values, side.images
@@ -165,12 +159,6 @@ class Substitution:
         self.row_alive[rows] = False
         return of
 
-    def has_already(self, name: str, places: Indices, values: Vector, images: FieldElements) -> bool:
-        """Whether these numbers stand there already, floats to the last bit."""
-        before = getattr(self, name)[places]
-        is_same = np.array_equal(before.view(np.uint64), values.view(np.uint64))
-        return is_same and np.array_equal(getattr(self, f"{name}_image")[places], images)
-
     def sources_of(self, name: str) -> Indices:
         """The rows that bounds came from, to be written to."""
         field = "lower_source" if name == "lb" else "upper_source"
@@ -185,7 +173,7 @@ class Substitution:
         return remaining_entries(self.by("csr", "A", self.program.A), rows, self.variable_alive)
 
     def fix(self, variables: Indices) -> Indices:
-        """Replace variables by their values in l, u, q, r and right-hand sides of cones; returns the rows touched."""
+        """Replace variables by their values in l, u, q, r and right-hand sides of cones; returns the rows that are next."""
         program = self.program
         # The array of the earlier program if it is equal: what is made of it is then found without comparing.
         variables = self.cuts.made(f"fixed, {len(self.fixed)}", program.A, None, variables, lambda: variables)
@@ -196,24 +184,20 @@ class Substitution:
         self.variable_alive[variables] = False
         shift = self.shift("A", program.A, variables, value, value_image)
         self.shifts.append(shift)
-        touched = shift.touched
-        terms = self.terms_with("A", shift, program.n_rows)
-        left = self.counts[touched] - shift.counts
-        self.counts[touched] = left
+        terms = self.terms_of("A", program.n_rows)
+        rows = RowsLeft(self.counts, terms, self.row_alive, self.left_alone).touch(shift)
         self.move("l", shift, None, terms, is_taken=True)
         if self.images.l is not self.images.u:
             self.move("u", shift, None, terms, is_taken=True)
         elif "l" in self.own:  # equations alone: both sides are one vector, and stay so
             self.u, self.u_image, self.moves["u"] = self.l, self.l_image, self.moves["l"]
-        # A row that was left alone because it crossed a bound by rounding may hold now that nothing is left of it.
-        self.left_alone[touched[left == 0]] = False
         if len(program.conic):
             of_cones = self.shift("cones", program.conic.A, variables, value, value_image)
             terms = self.terms_with("cones", of_cones, program.conic.n_rows)
             self.move("b", of_cones, None, terms, is_taken=True)
         # The costs of substituted variables are read from the original.
         if program.P is None:
-            return touched
+            return rows
         columns = self.columns("P", program.P, variables)
         reaches_others = self.cuts.made(
             f"P beside, {len(self.fixed)}", program.P, None, variables,
@@ -223,15 +207,19 @@ class Substitution:
             of_P = self.shift("P", program.P, variables, value, value_image)
             terms = self.terms_with("P", of_P, program.n_variables)
             self.move("q", of_P, self.variable_alive, terms, is_taken=False)
-        return touched
+        return rows
 
-    def terms_with(self, name: str, shift: Shift, size: int) -> Vector:
-        """Sizes of all terms that passes have added to the rows."""
+    def terms_of(self, name: str, size: int) -> Vector:
+        """Sizes of all terms that passes have added to the rows of a matrix."""
         if name not in self.terms:
             self.terms[name] = np.zeros(size)
-        terms = self.terms[name]
-        if shift.sizes.strides != (0,):  # not zeros for all
-            terms[shift.touched] += shift.sizes
+        return self.terms[name]
+
+    def terms_with(self, name: str, shift: Shift, size: int) -> Vector:
+        """The same with those of one more shift."""
+        terms = self.terms_of(name, size)
+        if shift.own_sizes is not None:
+            terms[shift.touched] += shift.own_sizes
         return terms
 
     def move(self, name: str, shift: Shift, some: Flags | None, terms: Vector, *, is_taken: bool) -> None:

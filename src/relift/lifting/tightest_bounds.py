@@ -59,6 +59,8 @@ class BoundsOfSide:
     values: Vector
     images: FieldElements
     sources: Indices
+    are_own: bool
+    """Whether all were there already, floats to the last bit."""
 
 
 @final
@@ -110,8 +112,8 @@ class BoundsOfRows:
             ROUNDING, is_kept,
         )  # fmt: skip
         lower_side, upper_side = (
-            BoundsOfSide(np.frombuffer(values), np.frombuffer(images, np.uint64), np.frombuffer(sources, np.int64))
-            for values, images, sources in (lower, upper)
+            BoundsOfSide(np.frombuffer(values), np.frombuffer(images, np.uint64), np.frombuffer(sources, np.int64), are_own)
+            for values, images, sources, are_own in (lower, upper)
         )
         return cls(np.frombuffer(targets, np.int64), lower_side, upper_side, is_kept)
 
@@ -132,13 +134,18 @@ def bounds_of_rows_slowly(by: BoundingRows, of_rows: ExactSides, own: ExactSides
     is_kept = ~crossed[at]
     bounded = distinct(at[is_kept], j.size)
     lower_side, upper_side = (
-        BoundsOfSide(
-            side.values[bounded], side.images[bounded],
-            np.where(side.winner[bounded] < 0, NO_ROW, i[side.winner[bounded]]),
-        )
-        for side in (lower, upper)
-    )  # fmt: skip
+        _bounds_of_side(side, bounded, i, before[j[bounded]], images[j[bounded]])
+        for side, before, images in ((lower, own.low, own.low_image), (upper, own.high, own.high_image))
+    )
     return BoundsOfRows(j[bounded], lower_side, upper_side, is_kept)
+
+
+def _bounds_of_side(
+    side: Tightest, bounded: Indices, rows: Indices, before: Vector, before_image: FieldElements
+) -> BoundsOfSide:
+    values, images, winner = side.values[bounded], side.images[bounded], side.winner[bounded]
+    are_own = np.array_equal(before.view(np.uint64), values.view(np.uint64)) and np.array_equal(before_image, images)
+    return BoundsOfSide(values, images, np.where(winner < 0, NO_ROW, rows[winner]), are_own)
 
 
 @final

@@ -71,6 +71,11 @@ inline u64 scaled_image(u64 image, u64 inverse, bool is_negative) {
     return is_negative ? plus_infinity + minus_infinity - image : image;
 }
 
+// A quotient; most divisors are 1 or -1, by which a product is the same.
+inline double over(double number, double divisor) {
+    return std::fabs(divisor) == 1 ? number * divisor : number / divisor;
+}
+
 // Rows that bound something each: row k divided by its divisor bounds its target.
 struct BoundingRows {
     const long long *rows, *targets;
@@ -102,7 +107,8 @@ public:
             const size_t i = size_t(by.rows[k]), at = bounded.place(size_t(by.targets[k]));
             place[k] = u32(at);
             const bool is_negative = entries[k] < 0;
-            const double l = of_rows.low[i], u = of_rows.high[i], by_l = l / entries[k], by_u = u / entries[k];
+            const double l = of_rows.low[i], u = of_rows.high[i];
+            const double by_l = over(l, entries[k]), by_u = over(u, entries[k]);
             is_crossed[at] |= (std::isinf(by_l) && std::isfinite(l)) || (std::isinf(by_u) && std::isfinite(u));
             const double least = is_negative ? by_u : by_l, most = is_negative ? by_l : by_u;
             // The first of equal ones wins, the own bound before all.
@@ -156,26 +162,52 @@ inline void count_touches(const EntriesOfColumns& columns, const Numbered& touch
     for (size_t k = 0; k < columns.count; ++k) counts[touched.place(size_t(columns.row[k]))] += columns.value[k] != 0;
 }
 
-// What values of columns add to the rows that they touch: the sums, exactly too, the sums of the sizes of their terms, and
-// how many entries that are not 0 there are.
-struct AddedColumns {
-    double* sums;
-    u64* images;
-    double* sizes;
-    long long* counts;
+// What values of columns add to a row: the sum, exactly too, the sum of the sizes of its terms, and how many entries that
+// are not 0 there are.
+struct AddedToRow {
+    double sum = 0, size = 0;
+    u64 image = 0;
+    long long count = 0;
 };
 
-inline void add_columns(const EntriesOfColumns& columns, const Numbered& touched, const double* values, const u64* images,
-                        Reading reading, const AddedColumns& added) {
+inline Array<AddedToRow> add_columns(const EntriesOfColumns& columns, const Numbered& touched, size_t n_touched,
+                                     const double* values, const u64* images, Reading reading) {
+    Array<AddedToRow> added(n_touched);
     ValueReader image(reading, columns.count);
     for (size_t k = 0; k < columns.count; ++k) {
-        const size_t at = touched.place(size_t(columns.row[k])), j = size_t(columns.place[k]);
+        AddedToRow& to = added[touched.place(size_t(columns.row[k]))];
+        const size_t j = size_t(columns.place[k]);
         const double entry = columns.value[k], product = entry * values[j];
-        added.sums[at] += product;
-        added.sizes[at] += std::fabs(product);
-        added.images[at] = field_add(added.images[at], field_multiply(image(entry), images[j]));
-        added.counts[at] += entry != 0;
+        to.sum += product;
+        to.size += std::fabs(product);
+        to.image = field_add(to.image, field_multiply(image(entry), images[j]));
+        to.count += entry != 0;
     }
+    return added;
+}
+
+// Rows and what is known of them: how many entries each has left, the sizes of all terms that were added to it, whether it
+// is still there, and whether it is left alone.
+struct RowsLeft {
+    long long* counts;
+    double* terms;
+    const u8* is_left;
+    u8* is_left_alone;
+};
+
+// Takes what a pass has substituted from the rows that it touches; sizes may be null. Rows in which nothing is left are no
+// longer left alone. Returns those of one entry or none that are to be substituted next.
+inline Array<long long> rows_touched(const long long* rows, const long long* counts, const double* sizes, size_t n_rows,
+                                     const RowsLeft& of) {
+    Array<long long> next;
+    for (size_t k = 0; k < n_rows; ++k) {
+        const size_t i = size_t(rows[k]);
+        if (sizes) of.terms[i] += sizes[k];
+        const long long left = of.counts[i] -= counts[k];
+        if (left == 0) of.is_left_alone[i] = 0;
+        if (left < 2 && of.is_left[i] && !of.is_left_alone[i]) next.push_back((long long)i);
+    }
+    return next;
 }
 
 // What is added to some entries of a vector, which ascend, or taken from them.
