@@ -79,7 +79,8 @@ class Substitution:
 
     def substitute(self) -> None:
         """Take passes until nothing more is found; after the first one only what the one before has changed is seen."""
-        rows, fixed = np.flatnonzero(self.counts < 2), self.fixed_now(None)
+        rows = np.flatnonzero(self.counts < 2)
+        fixed = self.fixed_now(None) if self.scan.has_fixed else np.empty(0, np.int64)
         for _ in range(MAX_PASSES):
             counts = self.counts[rows]
             empty, singletons = rows[counts == 0], rows[counts == 1]
@@ -90,7 +91,7 @@ class Substitution:
                 self.drop_empty(empty)
             if singletons.size:
                 bounded = self.rows_to_bounds(singletons)
-                fixed = self.fixed_now(bounded if self.fixed else None)
+                fixed = self.fixed_now(None if self.scan.has_fixed and not self.fixed else bounded)
             rows = self.fix(fixed) if fixed.size else np.empty(0, np.int64)
             fixed = np.empty(0, np.int64)
         self.let_go()
