@@ -144,6 +144,7 @@ def _bounds_of_side(
     side: Tightest, bounded: Indices, rows: Indices, before: Vector, before_image: FieldElements
 ) -> BoundsOfSide:
     values, images, winner = side.values[bounded], side.images[bounded], side.winner[bounded]
+    values = np.where(values == before, before, values)  # maxima may take the other zero
     are_own = np.array_equal(before.view(np.uint64), values.view(np.uint64)) and np.array_equal(before_image, images)
     return BoundsOfSide(values, images, np.where(winner < 0, NO_ROW, rows[winner]), are_own)
 
