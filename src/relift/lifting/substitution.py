@@ -174,7 +174,7 @@ class Substitution:
         return remaining_entries(self.by("csr", "A", self.program.A), rows, self.variable_alive)
 
     def fix(self, variables: Indices) -> Indices:
-        """Replace variables by their values in l, u, q, r and right-hand sides of cones; returns the rows that are next."""
+        """Replace variables by their values in l, u, q, r and right-hand sides of cones; returns the next rows."""
         program = self.program
         # The array of the earlier program if it is equal: what is made of it is then found without comparing.
         variables = self.cuts.made(f"fixed, {len(self.fixed)}", program.A, None, variables, lambda: variables)

@@ -112,7 +112,9 @@ class BoundsOfRows:
             ROUNDING, is_kept,
         )  # fmt: skip
         lower_side, upper_side = (
-            BoundsOfSide(np.frombuffer(values), np.frombuffer(images, np.uint64), np.frombuffer(sources, np.int64), are_own)
+            BoundsOfSide(
+                np.frombuffer(values), np.frombuffer(images, np.uint64), np.frombuffer(sources, np.int64), are_own
+            )
             for values, images, sources, are_own in (lower, upper)
         )
         return cls(np.frombuffer(targets, np.int64), lower_side, upper_side, is_kept)
