@@ -12,6 +12,7 @@
 #include "passes/matrices.hpp"
 #include "passes/quadratic.hpp"
 #include "passes/rows.hpp"
+#include "passes/substitution.hpp"
 #include "passes/vectors.hpp"
 
 namespace {
@@ -24,6 +25,7 @@ std::vector<PyMethodDef> all_methods() {
     const auto take = [&all](const auto& methods) { all.insert(all.end(), std::begin(methods), std::end(methods)); };
     take(methods_of_checks);
     take(methods_of_rows);
+    take(methods_of_substitution);
     take(methods_of_matrices);
     take(methods_of_classes);
     take(methods_of_looks);

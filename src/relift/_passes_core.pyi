@@ -47,6 +47,54 @@ def submatrix(
     matrix: _Parts, n_minor: int, majors: _Places | None, minors: _Places | None, threads: int, /
 ) -> _Arrays: ...
 def entries_of_minors(matrix: _Parts, n_minor: int, minors: _Places, threads: int, /) -> _Arrays: ...
+def entries_of_majors(matrix: _Parts, n_minor: int, majors: _Places, /) -> _Arrays: ...
+def remaining_entries(
+    A: _Parts,
+    is_by_rows: bool,
+    m: int,
+    rows: _Places,
+    is_left: NDArray[np.bool_],
+    columns: _Places,
+    entries: _Vector,
+    /,
+) -> None: ...
+def bounds_of_rows(
+    by: tuple[_Places, _Places, _Vector, _Words],
+    of_rows: tuple[_Vector, _Vector, _Words, _Words],
+    m: int,
+    own: tuple[_Vector, _Vector, _Words, _Words],
+    n: int,
+    rounding: float,
+    is_kept: NDArray[np.bool_],
+    /,
+) -> tuple[bytearray, tuple[bytearray, bytearray, bytearray, bool], tuple[bytearray, bytearray, bytearray, bool]]: ...
+def add_columns(
+    entries: tuple[_Places, _Places, _Vector],
+    values: _Vector | None,
+    images: _Words | None,
+    is_decimal: bool,
+    n_rows: int,
+    /,
+) -> tuple[bytearray, bytearray, bytearray, bytearray, bytearray]: ...
+def rows_touched(
+    what: tuple[_Places, _Places, _Vector | None],
+    counts: _Places,
+    terms: _Vector,
+    is_left: NDArray[np.bool_],
+    is_left_alone: NDArray[np.bool_],
+    /,
+) -> bytearray: ...
+def moved_entries(
+    vector: _Vector,
+    words: _Words,
+    what: tuple[_Places, _Vector, _Words],
+    is_taken: bool,
+    terms: _Vector,
+    is_left: NDArray[np.bool_] | None,
+    is_decimal: bool,
+    rounding: float,
+    /,
+) -> tuple[bytearray, bytearray, bytearray, bytearray] | None: ...
 def conic_form(
     A: _Parts, is_by_rows: bool, bounds: tuple[_Vector, ...], more: _Parts | None, n_more: int, threads: int, /
 ) -> tuple[int, int, int, bytearray, bytearray, bytearray, bytearray, bytearray]: ...

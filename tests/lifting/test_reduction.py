@@ -18,8 +18,8 @@ from relift.arrays import SparseMatrix
 from relift.lifting import substitution
 from relift.lifting.certificate import certify
 from relift.lifting.presolve import reduce, unreduced
-from relift.lifting.reduction import NO_ROW
 from relift.lifting.substitution import MAX_PASSES, MOST_LOOKS
+from relift.lifting.tightest_bounds import NO_ROW
 from relift.program.cones import SecondOrder
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program

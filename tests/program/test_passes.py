@@ -21,6 +21,7 @@ seeds = st.integers(0, 10**9)
 ODD = (np.array([1.0, 2.0]), np.zeros(2), np.array([1.0, 3.0]), np.array([1.0, 2.0]), np.array([4.0, 7.0]))
 """Costs and bounds of two variables and two rows, of which no two are alike."""
 
+EVERY = np.ones(2, bool)
 IMAGES = (np.array([0, 0], np.uint64), np.array([1, 3], np.uint64))
 """Exact bounds of these variables."""
 
@@ -288,6 +289,15 @@ def test_large_results_of_passes_begin_where_a_large_page_does_and_may_be_writte
         ("triangle", lambda o, i, v: ((o, i, v), 2, True)),
         ("submatrix", lambda o, i, v: ((o, i, v), 2, np.arange(2), None, 1)),
         ("entries_of_minors", lambda o, i, v: ((o, i, v), 2, np.arange(2), 1)),
+        ("entries_of_majors", lambda o, i, v: ((o, i, v), 2, np.arange(2))),
+        (
+            "remaining_entries",
+            lambda o, i, v: ((o, i, v), False, 2, np.arange(2), EVERY, np.empty(2, np.int64), np.empty(2)),
+        ),
+        (
+            "remaining_entries",
+            lambda o, i, v: ((o, i, v), True, 2, np.arange(2), EVERY, np.empty(2, np.int64), np.empty(2)),
+        ),
         ("count_rows", lambda o, i, v: ((o, i, v), False, 2, np.empty(2, np.int64))),
         ("scan_rows", lambda o, i, v: ((o, i, v), False, 2, 1, np.empty(2, np.int64), 1)),
         ("may_be_reflected", lambda o, i, v: ((o, i, v), False, None, ODD[:3], 2, ODD[3:], 2, None, 9)),

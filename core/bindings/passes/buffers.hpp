@@ -29,9 +29,9 @@ public:
         if (itemsize() != sizeof(Integer) || !holds_integers() || this->size() != size) fail(name);
         return static_cast<Integer*>(memory());
     }
-    const u8* bytes(const char* name, size_t size) const {
+    u8* bytes(const char* name, size_t size) const {
         if (itemsize() != 1 || this->size() != size) fail(name);
-        return static_cast<const u8*>(memory());
+        return static_cast<u8*>(memory());
     }
     u64* words(const char* name, size_t size) const {
         if (itemsize() != 8 || !holds_words() || this->size() != size) fail(name);

@@ -35,7 +35,7 @@ inline PyObject* py_submatrix(PyObject*, PyObject* arguments) {
                 if (minors[k] < 0 || size_t(minors[k]) >= M.n_minor || (k && minors[k] <= minors[k - 1]))
                     throw std::invalid_argument("the kept rows or columns lie outside the matrix, or do not ascend");
             std::unique_ptr<SomeMinors> some;
-            if (minors_buffer) some = std::make_unique<SomeMinors>(minors, n_minors, size_t(M.n_minor), true);
+            if (minors_buffer) some = std::make_unique<SomeMinors>(minors, n_minors, size_t(M.n_minor));
             Room offsets(n_kept + 1, sizeof(Index));
             size_t count;
             {
@@ -84,6 +84,36 @@ inline PyObject* py_entries_of_minors(PyObject*, PyObject* arguments) {
                 values.as<double>()[k] = listed[k].value;
             }
             return Py_BuildValue("NNN", majors.handed_over(), places.handed_over(), values.handed_over());
+        });
+    });
+}
+
+inline PyObject* py_entries_of_majors(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *M_given, *majors_given;
+        Py_ssize_t n_minor;
+        if (!PyArg_ParseTuple(arguments, "OnO", &M_given, &n_minor, &majors_given)) return nullptr;
+        if (n_minor < 0) throw std::invalid_argument("the number of minors is negative");
+        const MatrixBuffers buffers(M_given, size_t(n_minor));
+        const Buffer majors_buffer(majors_given);
+        return by_width(buffers.is_wide(), [&](auto index) -> PyObject* {
+            const auto M = buffers.sampled<decltype(index)>();
+            const size_t n_wanted = majors_buffer.size();
+            const long long* majors = majors_buffer.integers<long long>("majors", n_wanted);
+            size_t count = 0;
+            for (size_t k = 0; k < n_wanted; ++k) {
+                if (majors[k] < 0 || size_t(majors[k]) >= M.n_major)
+                    throw std::invalid_argument("a wanted row or column lies outside the matrix");
+                require_inside(M, u64(M.offsets[majors[k]]), u64(M.offsets[majors[k] + 1]));
+                count += size_t(M.offsets[majors[k] + 1] - M.offsets[majors[k]]);
+            }
+            Room places(count, 8), minors(count, 8), values(count, sizeof(double));
+            {
+                const WithoutLock unlocked;
+                entries_of_majors(M, majors, n_wanted, places.as<long long>(), minors.as<long long>(),
+                                  values.as<double>());
+            }
+            return Py_BuildValue("NNN", places.handed_over(), minors.handed_over(), values.handed_over());
         });
     });
 }
@@ -163,6 +193,8 @@ inline const PyMethodDef methods_of_matrices[] = {
     {"entries_of_minors", py_entries_of_minors, METH_VARARGS,
      "entries_of_minors(matrix, n_minor, minors, threads): returns majors, places among the minors, and values of their "
      "entries."},
+    {"entries_of_majors", py_entries_of_majors, METH_VARARGS,
+     "entries_of_majors(matrix, n_minor, majors): returns places among the majors, minors, and values of their entries."},
     {"triangle", py_triangle, METH_VARARGS, "triangle(P, n, is_upper): returns offsets, indices and values."},
     {"transpose", py_transpose, METH_VARARGS,
      "transpose(matrix, n_minor): returns offsets, indices and values in the other order."},

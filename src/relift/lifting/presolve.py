@@ -53,7 +53,7 @@ def reduce(program: Program, reading: Reading = "decimal", earlier: Reduction | 
     scan = Scan.of(program, reading, known)
     if earlier is not None and _has_same_constraints(scan, program, earlier):
         return _with_costs(program, scan, earlier)
-    if not _has_anything(program, scan):
+    if not _has_anything(scan):
         return trivial_reduction(
             program, scan.images, scan, Cuts(), earlier, rows_are_apart=True, rows_have_entries=True
         )
@@ -62,9 +62,9 @@ def reduce(program: Program, reading: Reading = "decimal", earlier: Reduction | 
     return finish(work)
 
 
-def _has_anything(program: Program, scan: Scan) -> bool:
+def _has_anything(scan: Scan) -> bool:
     """Whether there is anything to substitute: short rows, rows that may be multiples, or fixed variables."""
-    if (scan.counts.size and scan.counts.min() < 2) or (program.lb == program.ub).any():
+    if scan.has_fixed or (scan.counts.size and scan.counts.min() < 2):
         return True
     return scan.alike.size > 0
 

@@ -8,6 +8,7 @@ from typing import final
 import numpy as np
 
 from relift.arrays import Indices, SparseMatrix
+from relift.program.index_sets import shortened
 from relift.program.passes import count_entries_of_rows, scan_rows
 from relift.program.program import Program
 from relift.records import cached_property, quick
@@ -27,6 +28,8 @@ class Scan:
         How floats are read.
     images
         The vectors exactly.
+    has_fixed
+        Whether the bounds of some variable are equal.
     A
         The matrix of the rows.
     counts
@@ -37,6 +40,7 @@ class Scan:
 
     reading: Reading
     images: VectorImages
+    has_fixed: bool
     A: SparseMatrix
     counts: Indices
     alike_by_count: Indices | None
@@ -44,13 +48,14 @@ class Scan:
     @classmethod
     def of(cls, program: Program, reading: Reading, earlier: tuple[Program, Scan] | None = None) -> Scan:
         """Read a program, but not what the earlier one has in common with it."""
-        if earlier is None or earlier[1].reading != reading:
-            return cls(reading, VectorImages.of(program, reading), program.A, *_looked_at(program))
-        before, old = earlier
-        images = VectorImages.of(program, reading, (before, old.images))
-        if is_same_matrix(program.A, before.A):
-            return cls(reading, images, old.A, old.counts, old.__dict__.get("alike", old.alike_by_count))
-        return cls(reading, images, program.A, *_looked_at(program))
+        known = None if earlier is None or earlier[1].reading != reading else (earlier[0], earlier[1].images)
+        images = VectorImages.of(program, reading, known)
+        bounds = shortened(program.lb, images.lb), shortened(program.ub, images.ub)
+        has_fixed = bool((bounds[0] == bounds[1]).any())
+        if earlier is not None and known is not None and is_same_matrix(program.A, earlier[0].A):
+            old = earlier[1]
+            return cls(reading, images, has_fixed, old.A, old.counts, old.__dict__.get("alike", old.alike_by_count))
+        return cls(reading, images, has_fixed, program.A, *_looked_at(program.A, has_fixed))
 
     @cached_property
     def alike(self) -> Indices:
@@ -59,11 +64,9 @@ class Scan:
         return scan_rows(self.A, least=2)[1] if found is None else found
 
 
-def _looked_at(program: Program) -> tuple[Indices, Indices | None]:
+def _looked_at(A: SparseMatrix, has_fixed: bool) -> tuple[Indices, Indices | None]:
     """Entries of each row, and rows that may be multiples; these are looked for later where variables are fixed."""
-    if (program.lb == program.ub).any():
-        return count_entries_of_rows(program.A), None
-    return scan_rows(program.A, least=2)
+    return (count_entries_of_rows(A), None) if has_fixed else scan_rows(A, least=2)
 
 
 def is_same_matrix(A: SparseMatrix, B: SparseMatrix) -> bool:

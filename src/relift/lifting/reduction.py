@@ -15,6 +15,7 @@ import numpy as np
 from relift.arrays import Indices, Vector
 from relift.lifting.cuts import Cuts
 from relift.lifting.presolve_scan import Scan
+from relift.lifting.tightest_bounds import NO_ROW
 from relift.program.index_sets import all_of, constant
 from relift.program.magnitudes import FEW_ENTRIES, transposed_product
 from relift.program.passes import product
@@ -22,9 +23,6 @@ from relift.program.program import Program
 from relift.program.solution import Solution, SolutionParts
 from relift.records import quick
 from relift.symmetry.exact_vectors import VectorImages
-
-NO_ROW = -1
-"""The bound is the variable's own."""
 
 
 @final
@@ -56,7 +54,7 @@ class Reduction:
     values
         Ground length: the value of each substituted variable, 0 elsewhere.
     lower_source, upper_source
-        Ground length: the row that the bound of a kept variable came from, or ``NO_ROW``.
+        Ground length: the row that the last bound of a variable came from, or ``NO_ROW``.
     source_entry
         Ground rows: the entry by which a row bounds its variable.
     fixed
@@ -153,7 +151,8 @@ class Reduction:
         source = np.where(y > 0, self.duplicate_upper, self.duplicate_lower)
         full_y[source] = y / self.duplicate_factor[source]
         full_w[self.variables] = w
-        self._hand_to_rows(full_y, full_w, self.variables, self.lower_source, self.upper_source)
+        kept = self.variables
+        self._hand_to_rows(full_y, full_w, kept, self.lower_source[kept], self.upper_source[kept])
         for step in reversed(self.fixed):
             j = step.indices
             full_w[j] = -(gradient[j] + self._of_rows(full_y, j))

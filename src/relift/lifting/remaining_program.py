@@ -7,9 +7,9 @@ import numpy as np
 from relift.arrays import FieldElements, Flags, Indices, SparseMatrix, Vector
 from relift.lifting.duplicate_rows import Duplicates, find_duplicates
 from relift.lifting.reduction import Reduction, trivial_reduction
-from relift.lifting.substitution import Substitution, places
-from relift.lifting.tightest_bounds import ScaledBounds, leave_no_value, tightest
-from relift.program.index_sets import constant, distinct, some_of, taken, where
+from relift.lifting.substitution import Substitution
+from relift.lifting.tightest_bounds import NO_ROW, BoundingRows, BoundsOfRows, ExactSides, ScaledBounds
+from relift.program.index_sets import constant, numbered_among, some_of, taken, where
 from relift.program.passes import product, scan_rows, submatrix
 from relift.program.program import Program
 from relift.symmetry import finite_field as exact
@@ -50,11 +50,11 @@ def finish(work: Substitution) -> Reduction:
     values = work.cuts.made("values", program.A, None, variables, lambda: _values(work), objects=tuple(work.shifts))
     linear, quadratic = _constant(work, variables, values) if work.fixed else (0.0, 0.0)
     q, lb, ub = (_part(work, name, variables, program.n_variables) for name in ("q", "lb", "ub"))
-    l, u = (_part(work, name, rows, program.n_rows) for name in ("l", "u"))
-    lower, upper = (
-        _sources(work, name, source, variables)
-        for name, source in (("lower", work.lower_source), ("upper", work.upper_source))
-    )
+    l = _part(work, "l", rows, program.n_rows)
+    is_one = work.u is work.l and work.u_image is work.l_image
+    u = l if is_one else _part(work, "u", rows, program.n_rows)
+    none = constant(NO_ROW, program.n_variables)
+    lower, upper = (none if source is None else source for source in (work.lower_source, work.upper_source))
     work.cuts.close()
     reduced = Program.trusted(
         P, q[0], A, l[0], u[0], lb[0], ub[0], program.r + linear + quadratic,
@@ -103,13 +103,6 @@ def _constant(work: Substitution, variables: Indices, values: Vector) -> tuple[f
     return work.cuts.made("constant", program.A, None, variables, make, objects=objects)
 
 
-def _sources(work: Substitution, name: str, source: Indices | None, variables: Indices) -> Indices:
-    """The rows that bounds of what is left came from."""
-    if source is not None:
-        return source.take(variables)
-    return work.cuts.made(f"{name} source", work.program.A, None, variables, lambda: places(None, variables))
-
-
 def _some(work: Substitution, rows: Indices, variables: Indices) -> tuple[Indices | None, Indices | None]:
     """The same rows and variables; None where they are all."""
     program = work.program
@@ -156,56 +149,41 @@ def _merge(work: Substitution, duplicates: Duplicates) -> tuple[Indices, Indices
     Returns the rows that stay, those that their lower and their upper bounds came from, of which multiple of the row
     that stands for it each row is, and whether multiples that stay differ in their bounds.
     """
-    i, leader, ratio, ratio_image = duplicates.member, duplicates.leader, duplicates.ratio, duplicates.ratio_image
-    bounds = ScaledBounds.of(
-        work.l[i],
-        work.u[i],
-        work.l_image[i],
-        work.u_image[i],
-        ratio,
-        ratio_image if (ratio_image == 1).all() else exact.inverse(ratio_image),
-    )
-    h = distinct(leader, work.program.n_rows)
-    position = np.empty(work.program.n_rows, np.int64)
-    position[h] = np.arange(h.size)
-    at = position[leader]
-    lower = tightest(work.l[h], work.l_image[h], bounds.low, bounds.low_image, at, np.maximum)
-    upper = tightest(work.u[h], work.u_image[h], bounds.high, bounds.high_image, at, np.minimum)
-    apart = leave_no_value(lower, upper)  # such a group is kept as it is, the solver will prove it
-    apart[at[bounds.is_lost]] = True
-    merged = ~apart[at]
+    i, ratio = duplicates.member, duplicates.ratio
+    sides = ExactSides(work.l, work.u, work.l_image, work.u_image)
+    # A group that leaves no value is kept as it is, the solver will prove it.
+    found = BoundsOfRows.of(BoundingRows(i, duplicates.leader, ratio, duplicates.ratio_image), sides, sides)
+    merged, heads = found.is_kept, found.targets
+    differ = bool(merged.all()) or _differ(sides, duplicates, ~merged)
     work.row_alive[i[merged]] = False
     stays = where(work.row_alive)
-    factor = constant(1.0, work.program.n_rows)
-    differ = bool(merged.all()) or _differ(work, bounds, h, at, apart)
-    if not merged.any():
-        return stays, stays, stays, factor, differ
-    together = distinct(at[merged], h.size)
     sources = [stays, stays]
-    for side, (name, tight) in enumerate((("l", lower), ("u", upper))):
-        new, new_images = tight.values[together], tight.images[together]
-        of_head = h[together]
-        if not np.array_equal(getattr(work, name)[of_head], new):
+    for place, (name, side) in enumerate((("l", found.lower), ("u", found.upper))):
+        if not side.are_own:
             work.make_own(name)
-            getattr(work, name)[of_head], getattr(work, f"{name}_image")[of_head] = new, new_images
-        won = np.flatnonzero(tight.winner[together] >= 0)
-        if won.size:
-            sources[side] = stays.copy()
-            sources[side][np.searchsorted(stays, of_head[won])] = i[tight.winner[together[won]]]
+            getattr(work, name)[heads], getattr(work, f"{name}_image")[heads] = side.values, side.images
+        won = side.sources != NO_ROW
+        if won.any():
+            sources[place] = stays.copy()
+            sources[place][np.searchsorted(stays, heads[won])] = side.sources[won]
+    factor = constant(1.0, work.program.n_rows)
     if np.any(ratio[merged] != 1.0):
         factor = np.ones(factor.size)
         factor[i[merged]] = ratio[merged]
     return stays, sources[0], sources[1], factor, differ
 
 
-def _differ(work: Substitution, bounds: ScaledBounds, heads: Indices, at: Indices, apart: Flags) -> bool:
+def _differ(sides: ExactSides, duplicates: Duplicates, apart: Flags) -> bool:
     """Whether no two rows of a group that stays as it is have the same bounds, divided by the factors of the rows."""
-    first, others = apart.nonzero()[0], apart[at]
-    low = np.concatenate([work.l_image[heads[first]], bounds.low_image[others]])
-    high = np.concatenate([work.u_image[heads[first]], bounds.high_image[others]])
-    group = np.concatenate([first, at[others]])
-    order = np.lexsort((high, low, group))
+    i, ratio = duplicates.member[apart], duplicates.ratio[apart]
+    heads, group = numbered_among(duplicates.leader[apart], sides.low.size)
+    inverse = exact.inverse(duplicates.ratio_image[apart])
+    bounds = ScaledBounds.of(sides.low[i], sides.high[i], sides.low_image[i], sides.high_image[i], ratio, inverse)
+    low = np.concatenate([sides.low_image[heads], bounds.low_image])
+    high = np.concatenate([sides.high_image[heads], bounds.high_image])
+    groups = np.concatenate([np.arange(heads.size), group])
+    order = np.lexsort((high, low, groups))
     same = np.ones(order.size - 1, bool)
-    for numbers in (group[order], low[order], high[order]):
+    for numbers in (groups[order], low[order], high[order]):
         same &= numbers[1:] == numbers[:-1]
     return not same.any()

@@ -7,9 +7,10 @@ from typing import final
 
 import numpy as np
 
-from relift.arrays import FieldElements, Indices, Integers, Vector
+from relift.arrays import FieldElements, Flags, Indices, Integers, Vector
 from relift.lifting.duplicate_rows import ROUNDING
-from relift.program.index_sets import constant, constant_words, numbered_among
+from relift.program import passes
+from relift.program.index_sets import all_of, constant, constant_words, numbered_among, shortened
 from relift.program.passes import Entries
 from relift.settings import Reading
 from relift.symmetry import finite_field as exact
@@ -38,22 +39,98 @@ class Shift:
     sizes: Vector
     counts: Indices
 
+    @property
+    def own_sizes(self) -> Vector | None:
+        """The sizes; None where they are held as one 0 for all."""
+        return None if self.sizes.strides == (0,) else self.sizes
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether it adds nothing."""
+        return self.own_sizes is None or not (self.sizes.any() or self.images.any())
+
     @classmethod
-    def of(
-        cls, columns: Entries, images: FieldElements, value: Vector, value_image: FieldElements, n_rows: int
-    ) -> Shift:
+    def of(cls, columns: Entries, value: Vector, value_image: FieldElements, n_rows: int, reading: Reading) -> Shift:
         """Add up some columns times their values."""
-        touched, at = numbered_among(columns.row, n_rows)
-        size, column = touched.size, columns.column
-        counts = np.bincount(at[columns.value != 0], minlength=size)
-        if not value.any() and not value_image.any():  # as most are that a program switches off: nothing to add or hold
-            nothing = constant(0.0, size)
-            return cls(touched, nothing, constant_words(0, size), nothing, counts)
-        product = columns.value * value[column]
-        floats = np.asarray(np.bincount(at, weights=product, minlength=size), np.float64)
-        sizes = np.asarray(np.bincount(at, weights=np.abs(product), minlength=size), np.float64)
-        terms = exact.multiply(images, value_image[column])
-        return cls(touched, floats, exact.grouped_sums(at, terms, size), sizes, counts)
+        # As most are that a program switches off: nothing to add or hold.
+        are_zero = not value.any() and not value_image.any()
+        if passes.core is None:
+            return shift_slowly(columns, None if are_zero else (value, value_image), n_rows, reading)
+        touched, counts, floats, images, sizes = passes.core.add_columns(
+            (columns.row, columns.column, columns.value),
+            None if are_zero else value, None if are_zero else np.ascontiguousarray(value_image),
+            reading == "decimal", n_rows,
+        )  # fmt: skip
+        of_rows = np.frombuffer(touched, np.int64), np.frombuffer(counts, np.int64)
+        if are_zero:
+            return _zeros(*of_rows)
+        sums = np.frombuffer(floats), np.frombuffer(images, np.uint64), np.frombuffer(sizes)
+        return cls(of_rows[0], *sums, of_rows[1])
+
+
+def _zeros(touched: Indices, counts: Indices) -> Shift:
+    nothing = constant(0.0, touched.size)
+    return Shift(touched, nothing, constant_words(0, touched.size), nothing, counts)
+
+
+def shift_slowly(columns: Entries, values: tuple[Vector, FieldElements] | None, n_rows: int, reading: Reading) -> Shift:
+    """The same by whole arrays; no values are zeros."""
+    touched, at = numbered_among(columns.row, n_rows)
+    size, column = touched.size, columns.column
+    counts = np.bincount(at[columns.value != 0], minlength=size)
+    if values is None:
+        return _zeros(touched, counts)
+    value, value_image = values
+    product = columns.value * value[column]
+    floats = np.asarray(np.bincount(at, weights=product, minlength=size), np.float64)
+    sizes = np.asarray(np.bincount(at, weights=np.abs(product), minlength=size), np.float64)
+    terms = exact.multiply(exact.images(columns.value, reading), value_image[column])
+    return Shift(touched, floats, exact.grouped_sums(at, terms, size), sizes, counts)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RowsLeft:
+    """What passes know of rows, and change.
+
+    Parameters
+    ----------
+    counts
+        How many entries each has left.
+    terms
+        Sizes of all that was added to each.
+    is_left
+        Whether it is still there.
+    is_left_alone
+        Whether nothing is done to it.
+    """
+
+    counts: Indices
+    terms: Vector
+    is_left: Flags
+    is_left_alone: Flags
+
+    def touch(self, shift: Shift) -> Indices:
+        """Take what a pass substitutes from its rows; returns those of one entry or none that are next, ascending.
+
+        A row that was left alone because it crossed a bound by rounding may hold now that nothing is left of it.
+        """
+        if passes.core is None:
+            return self.touch_slowly(shift)
+        what = shift.touched, shift.counts, shift.own_sizes
+        return np.frombuffer(
+            passes.core.rows_touched(what, self.counts, self.terms, self.is_left, self.is_left_alone), np.int64
+        )
+
+    def touch_slowly(self, shift: Shift) -> Indices:
+        """The same by whole arrays."""
+        rows = shift.touched
+        if shift.own_sizes is not None:
+            self.terms[rows] += shift.own_sizes
+        left = self.counts[rows] - shift.counts
+        self.counts[rows] = left
+        self.is_left_alone[rows[left == 0]] = False
+        return rows[(left < 2) & self.is_left[rows] & ~self.is_left_alone[rows]]
 
 
 @final
@@ -61,9 +138,70 @@ class Shift:
 class Moved:
     """Entries of a vector after a shift, in floats and exactly, and which of them may have cancelled."""
 
+    places: Indices
     values: Vector
     images: FieldElements
     cancelled: Indices
+
+    @classmethod
+    def of(
+        cls, shift: Shift, vector: Vector, words: FieldElements, some: Flags | None, terms: Vector, reading: Reading,
+        *, is_taken: bool,
+    ) -> Moved:  # fmt: skip
+        """Add a shift to a vector, or take it from it.
+
+        Parameters
+        ----------
+        shift
+            What is added.
+        vector, words
+            Floats and images of the vector.
+        some
+            Which entries are moved at all; None for all that are finite.
+        terms
+            Sizes of all that was added so far to each entry.
+        reading
+            How floats are read.
+        is_taken
+            Whether it is taken away.
+        """
+        found = None
+        if passes.core is not None:
+            what = shift.touched, np.ascontiguousarray(shift.floats), np.ascontiguousarray(shift.images)
+            found = passes.core.moved_entries(
+                shortened(vector, words),
+                shortened(words, words),
+                what,
+                is_taken,
+                terms,
+                some,
+                reading == "decimal",
+                ROUNDING,
+            )
+        if found is None:
+            return moved_slowly(shift, vector, words, some, terms, reading, is_taken=is_taken)
+        places, values, images, lost = found
+        return cls(
+            np.frombuffer(places, np.int64), np.frombuffer(values), np.frombuffer(images, np.uint64),
+            np.frombuffer(lost, np.int64),
+        )  # fmt: skip
+
+
+def moved_slowly(
+    shift: Shift, vector: Vector, words: FieldElements, some: Flags | None, terms: Vector, reading: Reading,
+    *, is_taken: bool,
+) -> Moved:  # fmt: skip
+    """The same by whole arrays."""
+    is_moved = np.isfinite(vector[shift.touched])
+    if some is not None:
+        is_moved &= some[shift.touched]
+    places = shift.touched[is_moved]
+    floats, parts = shift.floats[is_moved], shift.images[is_moved]
+    values = vector[places] + (-floats if is_taken else floats)
+    images = (exact.subtract if is_taken else exact.add)(words[places], parts)
+    every, sizes = all_of(places.size), terms[places]
+    settle_floats(values, images, every, sizes, reading)
+    return Moved(places, values, images, places[cancelled(values, images, every, sizes, reading)])
 
 
 def settle_floats(values: Vector, images: FieldElements, moved: Integers, terms: Vector, reading: Reading) -> None:

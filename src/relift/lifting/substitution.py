@@ -7,7 +7,6 @@ infeasibility.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Literal, final
 
 import numpy as np
@@ -15,12 +14,12 @@ import numpy as np
 from relift.arrays import FieldElements, Flags, Indices, SparseMatrix, Vector
 from relift.lifting.cuts import Cuts
 from relift.lifting.presolve_scan import Scan
-from relift.lifting.reduction import NO_ROW, FixedVariables
-from relift.lifting.substituted_values import Moved, Shift, cancelled, settle_floats
-from relift.lifting.tightest_bounds import ScaledBounds, leave_no_value, tightest
-from relift.program.index_sets import all_of, constant, distinct, numbered_among
+from relift.lifting.reduction import FixedVariables
+from relift.lifting.substituted_values import Moved, RowsLeft, Shift
+from relift.lifting.tightest_bounds import NO_ROW, BoundingRows, BoundsOfRows, ExactSides
+from relift.program.index_sets import constant
 from relift.program.other_order import by_columns, by_rows
-from relift.program.passes import Entries, entries_of
+from relift.program.passes import Entries, entries_of, remaining_entries
 from relift.program.program import Program
 from relift.symmetry import finite_field as exact
 
@@ -80,7 +79,8 @@ class Substitution:
 
     def substitute(self) -> None:
         """Take passes until nothing more is found; after the first one only what the one before has changed is seen."""
-        rows, fixed = self.short_rows(None), self.fixed_now(None)
+        rows = np.flatnonzero(self.counts < 2)
+        fixed = self.fixed_now(None) if self.scan.has_fixed else np.empty(0, np.int64)
         for _ in range(MAX_PASSES):
             counts = self.counts[rows]
             empty, singletons = rows[counts == 0], rows[counts == 1]
@@ -91,16 +91,10 @@ class Substitution:
                 self.drop_empty(empty)
             if singletons.size:
                 bounded = self.rows_to_bounds(singletons)
-                fixed = self.fixed_now(bounded if self.fixed else None)
-            rows = self.short_rows(self.fix(fixed)) if fixed.size else np.empty(0, np.int64)
+                fixed = self.fixed_now(None if self.scan.has_fixed and not self.fixed else bounded)
+            rows = self.fix(fixed) if fixed.size else np.empty(0, np.int64)
             fixed = np.empty(0, np.int64)
         self.let_go()
-
-    def short_rows(self, some: Indices | None) -> Indices:
-        """Rows of one entry or none that are to be substituted, of some rows, or of all."""
-        if some is None:
-            return np.flatnonzero(self.counts < 2)
-        return some[(self.counts[some] < 2) & self.row_alive[some] & ~self.left_alone[some]]
 
     def fixed_now(self, some: Indices | None) -> Indices:
         """Variables whose bounds are equal, of some that were not substituted yet, or of all."""
@@ -142,43 +136,29 @@ class Substitution:
 
     def rows_to_bounds(self, rows: Indices) -> Indices:
         """Make bounds of rows that have one entry left; returns the variables that have these, ascending."""
-        columns, entries, entry_images = self.remaining_entry(rows)
-        bounds = ScaledBounds.of(
-            self.l[rows],
-            self.u[rows],
-            self.l_image[rows],
-            self.u_image[rows],
-            entries,
-            exact.inverse(entry_images),
+        columns, entries = self.remaining_entry(rows)
+        found = BoundsOfRows.of(
+            BoundingRows(rows, columns, entries, exact.images(entries, self.reading)),
+            ExactSides(self.l, self.u, self.l_image, self.u_image),
+            ExactSides(self.lb, self.ub, self.lb_image, self.ub_image),
         )
-        j, at = numbered_among(columns, self.program.n_variables)
-        # Several rows may bound one variable: the tightest wins. Where they leave no value, all stay rows.
-        lower = tightest(self.lb[j], self.lb_image[j], bounds.low, bounds.low_image, at, np.maximum)
-        upper = tightest(self.ub[j], self.ub_image[j], bounds.high, bounds.high_image, at, np.minimum)
-        crossed = leave_no_value(lower, upper)
-        crossed[at[bounds.is_lost]] = True
-        keep = ~crossed[at]
-        self.left_alone[rows[~keep]] = True
-        bounded = distinct(at[keep], j.size)
-        of = j[bounded]
-        for name, tight in (("lb", lower), ("ub", upper)):
-            values, images = tight.values[bounded], tight.images[bounded]
-            if self.has_already(name, of, values, images):  # most rows of one entry say less than the bounds
+        keep, of = found.is_kept, found.targets
+        for name, side in (("lb", found.lower), ("ub", found.upper)):
+            if side.are_own:  # most rows of one entry say less than the bounds
                 continue
             self.make_own(name)
-            getattr(self, name)[of], getattr(self, f"{name}_image")[of] = values, images
-            won = bounded[tight.winner[bounded] >= 0]
-            if won.size:
-                self.sources_of(name)[j[won]] = rows[tight.winner[won]]
-        self.source_entry[rows[keep]] = entries[keep]
-        self.row_alive[rows[keep]] = False
+            getattr(self, name)[of], getattr(self, f"{name}_image")[of] = side.values, side.images
+            won = side.sources != NO_ROW
+            if won.all():
+                self.sources_of(name)[of] = side.sources
+            elif won.any():
+                self.sources_of(name)[of[won]] = side.sources[won]
+        if not keep.all():
+            self.left_alone[rows[~keep]] = True
+            rows, entries = rows[keep], entries[keep]
+        self.source_entry[rows] = entries
+        self.row_alive[rows] = False
         return of
-
-    def has_already(self, name: str, places: Indices, values: Vector, images: FieldElements) -> bool:
-        """Whether these numbers stand there already, floats to the last bit."""
-        before = getattr(self, name)[places]
-        is_same = np.array_equal(before.view(np.uint64), values.view(np.uint64))
-        return is_same and np.array_equal(getattr(self, f"{name}_image")[places], images)
 
     def sources_of(self, name: str) -> Indices:
         """The rows that bounds came from, to be written to."""
@@ -189,17 +169,12 @@ class Substitution:
             setattr(self, field, sources)
         return sources
 
-    def remaining_entry(self, rows: Indices) -> tuple[Indices, Vector, FieldElements]:
-        """Column, value and image of the one entry that each of these rows still has."""
-        part = entries_of(self.by("csr", "A", self.program.A), rows, None)
-        alive = self.variable_alive[part.column] & (part.value != 0)
-        row, column, entry = part.row[alive], part.column[alive], part.value[alive]
-        order = np.argsort(row, kind="stable")
-        column, entry = column[order], entry[order]
-        return column, entry, exact.images(entry, self.reading)
+    def remaining_entry(self, rows: Indices) -> tuple[Indices, Vector]:
+        """Column and value of the one entry that each of these rows still has."""
+        return remaining_entries(self.by("csr", "A", self.program.A), rows, self.variable_alive)
 
     def fix(self, variables: Indices) -> Indices:
-        """Replace variables by their values in l, u, q, r and right-hand sides of cones; returns the rows touched."""
+        """Replace variables by their values in l, u, q, r and right-hand sides of cones; returns the next rows."""
         program = self.program
         # The array of the earlier program if it is equal: what is made of it is then found without comparing.
         variables = self.cuts.made(f"fixed, {len(self.fixed)}", program.A, None, variables, lambda: variables)
@@ -210,68 +185,71 @@ class Substitution:
         self.variable_alive[variables] = False
         shift = self.shift("A", program.A, variables, value, value_image)
         self.shifts.append(shift)
-        touched = shift.touched
-        terms = self.terms_with("A", shift, program.n_rows)
-        self.counts[touched] -= shift.counts
-        for name in ("l", "u"):
-            self.move(name, shift, np.isfinite(getattr(self, name)[touched]), terms, exact.subtract)
-        # A row that was left alone because it crossed a bound by rounding may hold now that nothing is left of it.
-        self.left_alone[touched[self.counts[touched] == 0]] = False
+        terms = self.terms_of("A", program.n_rows)
+        rows = RowsLeft(self.counts, terms, self.row_alive, self.left_alone).touch(shift)
+        self.move("l", shift, None, terms, is_taken=True)
+        if self.images.l is not self.images.u:
+            self.move("u", shift, None, terms, is_taken=True)
+        elif "l" in self.own:  # equations alone: both sides are one vector, and stay so
+            self.u, self.u_image, self.moves["u"] = self.l, self.l_image, self.moves["l"]
         if len(program.conic):
             of_cones = self.shift("cones", program.conic.A, variables, value, value_image)
-            every = np.ones(of_cones.touched.size, bool)
             terms = self.terms_with("cones", of_cones, program.conic.n_rows)
-            self.move("b", of_cones, every, terms, exact.subtract)
+            self.move("b", of_cones, None, terms, is_taken=True)
         # The costs of substituted variables are read from the original.
         if program.P is None:
-            return touched
+            return rows
         columns = self.columns("P", program.P, variables)
         reaches_others = self.cuts.made(
             f"P beside, {len(self.fixed)}", program.P, None, variables,
-            lambda: bool(self.variable_alive[columns[0].row].any()), objects=tuple(self.shifts),
+            lambda: bool(self.variable_alive[columns.row].any()), objects=tuple(self.shifts),
         )  # fmt: skip
         if reaches_others:
-            of_P = self.shift("P", program.P, variables, value, value_image, columns)
+            of_P = self.shift("P", program.P, variables, value, value_image)
             terms = self.terms_with("P", of_P, program.n_variables)
-            self.move("q", of_P, self.variable_alive[of_P.touched], terms, exact.add)
-        return touched
+            self.move("q", of_P, self.variable_alive, terms, is_taken=False)
+        return rows
 
-    def terms_with(self, name: str, shift: Shift, size: int) -> Vector:
-        """Sizes of all terms that passes have added to the rows that the last one has touched."""
+    def terms_of(self, name: str, size: int) -> Vector:
+        """Sizes of all terms that passes have added to the rows of a matrix."""
         if name not in self.terms:
             self.terms[name] = np.zeros(size)
-        terms = self.terms[name]
-        terms[shift.touched] += shift.sizes
-        return terms[shift.touched]
+        return self.terms[name]
 
-    def move(
-        self,
-        name: str,
-        shift: Shift,
-        some: Flags,
-        terms: Vector,
-        put: Callable[[FieldElements, FieldElements], FieldElements],
-    ) -> None:
-        """Put what values add to some of the touched entries into one of the vectors, floats and exact."""
-        if not terms.any() and not shift.images.any():
+    def terms_with(self, name: str, shift: Shift, size: int) -> Vector:
+        """The same with those of one more shift."""
+        terms = self.terms_of(name, size)
+        if shift.own_sizes is not None:
+            terms[shift.touched] += shift.own_sizes
+        return terms
+
+    def move(self, name: str, shift: Shift, some: Flags | None, terms: Vector, *, is_taken: bool) -> None:
+        """Put what values add to entries into one of the vectors, floats and exact, or take it from them.
+
+        Parameters
+        ----------
+        name
+            Which vector.
+        shift
+            What they add.
+        some
+            Which entries are moved at all; None for all that are finite.
+        terms
+            Sizes of all that was added so far to each entry.
+        is_taken
+            Whether it is taken from them.
+        """
+        if shift.is_zero and not terms[shift.touched].any():
             return  # zeros, in this pass and before
-        where, terms = shift.touched[some], terms[some]
-        before, before_image = getattr(self, name)[where], getattr(self, f"{name}_image")[where]
-
-        def make() -> Moved:
-            floats = shift.floats[some]
-            values = before + (floats if put is exact.add else -floats)
-            images = put(before_image, shift.images[some])
-            every = all_of(where.size)
-            settle_floats(values, images, every, terms, self.reading)
-            return Moved(values, images, where[cancelled(values, images, every, terms, self.reading)])
-
         after = self.cuts.made(
-            f"{name}, {len(self.fixed)}", self.program.A, where, None, make,
-            objects=(shift,), numbers=(before, before_image, terms),
+            f"{name}, {len(self.fixed)}", self.program.A, None, None,
+            lambda: Moved.of(
+                shift, getattr(self, name), getattr(self, f"{name}_image"), some, terms, self.reading, is_taken=is_taken
+            ),
+            objects=(getattr(self.images, name), shift, *self.shifts),  # all that was done to it so far
         )  # fmt: skip
         self.make_own(name)
-        getattr(self, name)[where], getattr(self, f"{name}_image")[where] = after.values, after.images
+        getattr(self, name)[after.places], getattr(self, f"{name}_image")[after.places] = after.values, after.images
         self.moves.setdefault(name, []).append(after)
         lost = after.cancelled
         if name in ("l", "u"):  # of the bounds of a row without entries nothing is made
@@ -279,29 +257,21 @@ class Substitution:
         self.are_given = self.are_given and lost.size == 0
 
     def shift(
-        self,
-        name: str,
-        matrix: SparseMatrix,
-        variables: Indices,
-        value: Vector,
-        value_image: FieldElements,
-        columns: tuple[Entries, FieldElements] | None = None,
+        self, name: str, matrix: SparseMatrix, variables: Indices, value: Vector, value_image: FieldElements
     ) -> Shift:
         """What the values of these variables add to the rows of a matrix."""
-        entries = self.columns(name, matrix, variables) if columns is None else columns
+        entries = self.columns(name, matrix, variables)
         return self.cuts.made(
             f"shift of {name}, {len(self.fixed)}, {self.reading}", matrix, None, variables,
-            lambda: Shift.of(*entries, value, value_image, matrix.shape[0]), numbers=(value, value_image),
+            lambda: Shift.of(entries, value, value_image, matrix.shape[0], self.reading), numbers=(value, value_image),
         )  # fmt: skip
 
-    def columns(self, name: str, matrix: SparseMatrix, variables: Indices) -> tuple[Entries, FieldElements]:
-        """The columns that a pass substitutes, and their entries exactly."""
-
-        def make() -> tuple[Entries, FieldElements]:
-            part = entries_of(self.by("csc", name, matrix), None, variables)
-            return part, exact.images(part.value, self.reading)
-
-        return self.cuts.made(f"{name}, {len(self.fixed)}, {self.reading}", matrix, None, variables, make)
+    def columns(self, name: str, matrix: SparseMatrix, variables: Indices) -> Entries:
+        """The columns that a pass substitutes."""
+        return self.cuts.made(
+            f"{name}, {len(self.fixed)}", matrix, None, variables,
+            lambda: entries_of(self.by("csc", name, matrix), None, variables),
+        )  # fmt: skip
 
     def by(self, wanted: Literal["csr", "csc"], name: str, matrix: SparseMatrix) -> SparseMatrix:
         """A matrix by rows, or by columns, from the third look on: to turn it costs as much as a look or two."""

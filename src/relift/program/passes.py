@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from relift.arrays import FieldElements, Indices, Integers, SparseMatrix, Vector
+from relift.arrays import FieldElements, Flags, Indices, Integers, SparseMatrix, Vector
 from relift.program import passes_reference
 from relift.program.index_sets import all_of
 from relift.program.sparse_structure import unchecked
@@ -387,11 +387,42 @@ def entries_of(matrix: SparseMatrix, rows: Indices | None, columns: Indices | No
         found = compiled.entries_of_minors(parts_of(matrix), n_minor, wanted, threads_for(matrix.indices.size))
         major, minor, value = np.frombuffer(found[0], np.int64), np.frombuffer(found[1], np.int64), found[2]
         return Entries(*((major, minor) if is_by_rows else (minor, major)), np.frombuffer(value))
+    if minors is None and majors is not None:
+        n_minor, wanted = matrix.shape[is_by_rows], np.ascontiguousarray(majors, np.int64)
+        found = compiled.entries_of_majors(parts_of(matrix), n_minor, wanted)
+        major, minor, value = np.frombuffer(found[0], np.int64), np.frombuffer(found[1], np.int64), found[2]
+        return Entries(*((major, minor) if is_by_rows else (minor, major)), np.frombuffer(value))
     offsets, indices, values = _parts_of_some(matrix, rows, columns)
     counts = np.diff(offsets)
     present = np.flatnonzero(counts)  # of few rows most columns have no entry
     major, minor = np.repeat(present, counts[present]), indices.astype(np.int64)
     return Entries(major, minor, values) if is_by_rows else Entries(minor, major, values)
+
+
+def remaining_entries(A: SparseMatrix, rows: Indices, is_left: Flags) -> tuple[Indices, Vector]:
+    """Column and value of the one entry, not 0, that each of some rows has in the columns that are left.
+
+    Parameters
+    ----------
+    A
+        CSC or CSR array.
+    rows
+        Which ones, ascending.
+    is_left
+        Whether each column is.
+
+    Examples
+    --------
+    >>> A = sparse.csc_array([[1.0, 2.0], [3.0, 0.0]])
+    >>> [part.tolist() for part in remaining_entries(A, np.array([0, 1]), np.array([True, False]))]
+    [[0, 0], [1.0, 3.0]]
+    """
+    compiled = core_for(A)
+    if compiled is None:
+        return passes_reference.remaining_entries(A, rows, is_left)
+    columns, entries = np.empty(rows.size, np.int64), np.empty(rows.size)
+    compiled.remaining_entries(parts_of(A), A.format == "csr", A.shape[0], rows, is_left, columns, entries)
+    return columns, entries
 
 
 def is_symmetric(P: SparseMatrix) -> bool:

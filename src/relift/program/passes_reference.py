@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from relift.arrays import FieldElements, Indices, Integers, SparseMatrix, Vector
+from relift.arrays import FieldElements, Flags, Indices, Integers, SparseMatrix, Vector
 
 
 def products_and_sizes(
@@ -177,6 +177,16 @@ def count_entries_of_rows(A: SparseMatrix) -> Indices:
     """Entries that are not 0 by row."""
     rows, _ = A.nonzero()
     return np.bincount(rows, minlength=A.shape[0])
+
+
+def remaining_entries(A: SparseMatrix, rows: Indices, is_left: Flags) -> tuple[Indices, Vector]:
+    """The one entry that each of some rows has in the columns that are left."""
+    part = submatrix(A, rows, None).tocoo()
+    row, column = part.coords
+    counts = is_left[column] & (part.data != 0)
+    row, column, entry = row[counts], column[counts], part.data[counts]
+    order = np.argsort(row, kind="stable")
+    return column[order].astype(np.int64), entry[order]
 
 
 def submatrix(matrix: SparseMatrix, rows: Indices | None, columns: Indices | None) -> SparseMatrix:

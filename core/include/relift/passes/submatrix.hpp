@@ -4,19 +4,21 @@
 #include <algorithm>
 
 #include "../threads.hpp"
+#include "numbered.hpp"
 
 namespace relift::passes {
 
-// Some minors, which ascend: one bit each, so that these stay near the processor, and the number of each among them.
+// Some minors, which ascend: one bit each, so that these stay near the processor, and the number of each among them,
+// which is read for every entry that is copied and so stands there as it is.
 struct SomeMinors {
     Array<u64> bits;
     Array<u32> number;
 
-    SomeMinors(const long long* minors, size_t n_kept, size_t n_minor, bool has_numbers)
-        : bits(n_minor / 64 + 1, 0), number(has_numbers ? n_minor : 0) {
-        for (size_t k = 0; k < n_kept; ++k) bits[size_t(minors[k]) / 64] |= u64(1) << (minors[k] % 64);
-        if (has_numbers)
-            for (size_t k = 0; k < n_kept; ++k) number[size_t(minors[k])] = u32(k);
+    SomeMinors(const long long* minors, size_t n_kept, size_t n_minor) : bits(n_minor / 64 + 1, 0), number(n_minor) {
+        for (size_t k = 0; k < n_kept; ++k) {
+            bits[size_t(minors[k]) / 64] |= u64(1) << (minors[k] % 64);
+            number[size_t(minors[k])] = u32(k);
+        }
     }
     bool has(size_t minor) const { return bits[minor / 64] >> (minor % 64) & 1; }
 };
@@ -72,12 +74,18 @@ struct ListedEntry {
     double value;
 };
 
-// The entries of some minors, which ascend, in the order of the majors. All entries are looked at in one row, whatever
-// major they have: where majors are short, to go from one to the next costs more than the look.
-template <class Index>
-Array<ListedEntry> entries_of_minors(const SparseView<Index>& M, const long long* minors, size_t n_minors) {
-    const SomeMinors wanted(minors, n_minors, size_t(M.n_minor), false);
-    Array<ListedEntry> listed;
+// Some minors as numbered ones.
+inline Numbered numbered(const long long* minors, size_t n_kept, size_t n_minor) {
+    Numbered some(n_minor);
+    for (size_t k = 0; k < n_kept; ++k) some.add(size_t(minors[k]));
+    some.number();
+    return some;
+}
+
+// Calls work(major, e) for the entries of some minors, in the order of the majors. All entries are looked at in one row,
+// whatever major they have: where majors are short, to go from one to the next costs more than the look.
+template <class Index, class Work>
+void each_entry_of(const SparseView<Index>& M, const Numbered& minors, Work&& work) {
     const size_t n_entries = size_t(M.offsets[M.n_major]);
     size_t major = 0;
     constexpr size_t block = 256;
@@ -87,16 +95,34 @@ Array<ListedEntry> entries_of_minors(const SparseView<Index>& M, const long long
         const size_t in_block = std::min(block, n_entries - first);
         for (size_t k = 0; k < in_block; ++k) {
             some[count] = u32(k);
-            count += wanted.has(size_t(M.indices[first + k]));
+            count += minors.has(size_t(M.indices[first + k]));
         }
         for (size_t k = 0; k < count; ++k) {
             const size_t e = first + some[k];
             while (size_t(M.offsets[major + 1]) <= e) ++major;
-            const auto place = std::lower_bound(minors, minors + n_minors, (long long)M.indices[e]) - minors;
-            listed.push_back({(long long)major, (long long)place, M.values[e]});
+            work(major, e);
         }
     }
+}
+
+// The entries of some minors, which ascend, in the order of the majors.
+template <class Index>
+Array<ListedEntry> entries_of_minors(const SparseView<Index>& M, const long long* minors, size_t n_minors) {
+    const Numbered wanted = numbered(minors, n_minors, M.n_minor);
+    Array<ListedEntry> listed;
+    each_entry_of(M, wanted, [&](size_t major, size_t e) {
+        listed.push_back({(long long)major, (long long)wanted.place(size_t(M.indices[e])), M.values[e]});
+    });
     return listed;
+}
+
+// The entries of some majors, one behind the other: places among the majors, minors and values.
+template <class Index>
+void entries_of_majors(const SparseView<Index>& M, const long long* majors, size_t n_majors, long long* places,
+                       long long* minors, double* values) {
+    for (size_t k = 0; k < n_majors; ++k)
+        for (size_t e = size_t(M.offsets[majors[k]]), end = size_t(M.offsets[majors[k] + 1]); e < end; ++e)
+            *places++ = (long long)k, *minors++ = (long long)M.indices[e], *values++ = M.values[e];
 }
 
 // How many entries that are not 0 each row has.
