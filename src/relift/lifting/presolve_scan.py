@@ -8,7 +8,7 @@ from typing import final
 
 import numpy as np
 
-from relift.arrays import Indices, SparseMatrix
+from relift.arrays import Counts, Indices, SparseMatrix
 from relift.program.passes import count_entries_of_rows, scan_rows
 from relift.program.program import Program
 from relift.records import quick
@@ -39,7 +39,7 @@ class Scan:
     reading: Reading
     images: VectorImages
     A: SparseMatrix
-    counts: Indices
+    counts: Counts
     alike_by_count: Indices | None
 
     @classmethod
@@ -60,7 +60,7 @@ class Scan:
         return scan_rows(self.A, least=2)[1] if found is None else found
 
 
-def _looked_at(program: Program) -> tuple[Indices, Indices | None]:
+def _looked_at(program: Program) -> tuple[Counts, Indices | None]:
     """Entries of each row, and rows that may be multiples; these are looked for later where variables are fixed."""
     if (program.lb == program.ub).any():
         return count_entries_of_rows(program.A), None
