@@ -124,6 +124,39 @@ void test_many_values_are_read_as_one_by_one() {
     }
 }
 
+// The words of entries are those of their values whatever the form, which depends on how many values there are.
+void test_forms_of_weights() {
+    const u64 n_entries = 60000;
+    for (const u32 n_values : {1u, 2u, 256u, 257u, 4096u, 4097u, 50000u})
+        for (const u64 n_given : {n_entries, u64(20000)}) {
+            std::vector<double> values(n_given);
+            for (u64 e = 0; e < n_given; ++e) values[e] = 0.1 * double(1 + e * 7919 % n_values);
+            const auto word_of = [](u64 key) {
+                double value;
+                std::memcpy(&value, &key, sizeof value);
+                return image_of(value, Reading::decimal);
+            };
+            const auto write = [&](u64 first, u64 last, u64* words) {
+                for (u64 e = first; e < last; ++e) *words++ = image_of(values[e], Reading::decimal);
+            };
+            const Weights one = encode(n_given, [&](auto&& visit) {
+                for (const double value : values)
+                    if (!visit(bits_of(value))) return;
+            }, word_of, [&](u64* words) { write(0, n_given, words); });
+            const bool has_room = n_values <= 4096 && n_given == n_entries;
+            CHECK(one.kind == (n_values == 1     ? WeightKind::unit
+                               : n_values <= 256 ? WeightKind::table
+                               : has_room        ? WeightKind::wide_table
+                                                 : WeightKind::words));
+            const Weights two = encode_by_blocks(values.data(), n_given, word_of, write, 2);
+            for (const Weights* weights : {&one, &two})
+                with_weight(*weights, [&](auto weight) {
+                    for (u64 e = 0; e < n_given && weights->kind != WeightKind::unit; ++e)
+                        CHECK(weight(e) == image_of(values[e], Reading::decimal));
+                });
+        }
+}
+
 // A row of many entries is folded on the way: in the field as slowly as can be, and by the kernel.
 void test_long_rows() {
     std::mt19937_64 random(13);
@@ -158,6 +191,7 @@ int main() {
     test_inverses();
     test_digits_by_integers();
     test_many_values_are_read_as_one_by_one();
+    test_forms_of_weights();
     test_long_rows();
     std::puts("all passed");
 }

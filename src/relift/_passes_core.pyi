@@ -3,6 +3,7 @@ from numpy.typing import NDArray
 
 _Vector = NDArray[np.float64]
 _Places = NDArray[np.int64]
+_Counts = NDArray[np.int32]
 _Words = NDArray[np.uint64]
 _Parts = tuple[NDArray[np.integer], NDArray[np.integer], _Vector]
 # What is called a bytearray is, from some megabytes on, another object with a buffer.
@@ -38,8 +39,8 @@ def residuals(
     threads: int,
     /,
 ) -> tuple[int, int, int, float, float, float, float, float, float]: ...
-def scan_rows(A: _Parts, is_by_rows: bool, n: int, least: int, counts: _Places, threads: int, /) -> bytearray: ...
-def count_rows(A: _Parts, is_by_rows: bool, n: int, counts: _Places, /) -> None: ...
+def scan_rows(A: _Parts, is_by_rows: bool, n: int, least: int, counts: _Counts, threads: int, /) -> bytearray: ...
+def count_rows(A: _Parts, is_by_rows: bool, n: int, counts: _Counts, /) -> None: ...
 def merge_columns(
     A: _Parts, rows: _Places, labels: _Places, n_classes: int, w: _Vector | None, cancelled: float, /
 ) -> tuple[bytearray, bytearray, bytearray, int]: ...
@@ -78,7 +79,7 @@ def add_columns(
 ) -> tuple[bytearray, bytearray, bytearray, bytearray, bytearray]: ...
 def rows_touched(
     what: tuple[_Places, _Places, _Vector | None],
-    counts: _Places,
+    counts: _Counts,
     terms: _Vector,
     is_left: NDArray[np.bool_],
     is_left_alone: NDArray[np.bool_],

@@ -40,6 +40,9 @@ Labels: TypeAlias = NDArray[np.int64]
 Codes: TypeAlias = NDArray[np.int32]
 """Small whole numbers that stand for something else: classes of examples, signs, the strings of a column."""
 
+Counts: TypeAlias = NDArray[np.int32]
+"""How many entries each row of a matrix has, which are fewer than 2³¹: there is one for each row, and it is kept."""
+
 RowNumbers: TypeAlias = NDArray[np.int32]
 """Numbers of the rows of a table, which are fewer than 2³¹."""
 

@@ -72,7 +72,9 @@ def test_what_values_add_and_where_it_moves_vectors_to_is_that_of_whole_arrays(
     for name in ("touched", "floats", "images", "sizes", "counts"):
         np.testing.assert_array_equal(getattr(shift, name), getattr(expected, name))
 
-    rows, others = (RowsLeft(np.full(m, 3), np.ones(m), np.arange(m) % 3 > 0, np.arange(m) % 4 == 0) for _ in range(2))
+    rows, others = (
+        RowsLeft(np.full(m, 3, np.int32), np.ones(m), np.arange(m) % 3 > 0, np.arange(m) % 4 == 0) for _ in range(2)
+    )
     np.testing.assert_array_equal(rows.touch(shift), others.touch_slowly(shift))
     for name in ("counts", "terms", "is_left_alone"):
         np.testing.assert_array_equal(getattr(rows, name), getattr(others, name))

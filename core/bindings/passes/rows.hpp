@@ -27,8 +27,8 @@ inline PyObject* py_scan_rows(PyObject*, PyObject* arguments) {
         return by_width(A_buffers.is_wide(), [&](auto index) -> PyObject* {
             const auto A = A_buffers.view<decltype(index)>(n_threads);
             if (A.n_major != (is_by_rows ? m : size_t(n))) throw std::invalid_argument("counts do not fit the matrix");
-            static_assert(sizeof(long long) == 8, "counts are 64 bits wide");
-            long long* to = counts.integers<long long>("counts", m);
+            static_assert(sizeof(int) == 4, "counts are 32 bits wide");
+            int* to = counts.integers<int>("counts", m);
             std::vector<long long> found;
             {
                 const WithoutLock unlocked;
@@ -54,7 +54,7 @@ inline PyObject* py_count_rows(PyObject*, PyObject* arguments) {
         return by_width(A_buffers.is_wide(), [&](auto index) -> PyObject* {
             const auto A = A_buffers.view<decltype(index)>(1);
             if (A.n_major != (is_by_rows ? m : size_t(n))) throw std::invalid_argument("counts do not fit the matrix");
-            long long* to = counts.integers<long long>("counts", m);
+            int* to = counts.integers<int>("counts", m);
             {
                 const WithoutLock unlocked;
                 count_rows(A, is_by_rows != 0, to);

@@ -177,7 +177,7 @@ inline PyObject* py_rows_touched(PyObject*, PyObject* arguments) {
         const MaybeBuffer sizes(sizes_given);
         const size_t m = counts.size(), n_rows = rows_buffer.size();
         const long long* rows = places_inside(rows_buffer, "rows", m);
-        const RowsLeft of{counts.integers<long long>("counts", m), terms.doubles("terms", m), left.bytes("is_left", m),
+        const RowsLeft of{counts.integers<std::int32_t>("counts", m), terms.doubles("terms", m), left.bytes("is_left", m),
                           alone.bytes("is_left_alone", m)};
         const Array<long long> next = rows_touched(rows, touches.integers<long long>("touches", n_rows),
                                                    sizes.doubles("sizes", n_rows), n_rows, of);

@@ -42,13 +42,15 @@ struct MinorSide {
         indices.resize(n_entries);
         weights.kind = given.kind;
         weights.table = given.table;
-        if (given.kind == WeightKind::table) weights.ids.resize(n_entries);
+        if (given.kind == WeightKind::table) weights.ids.narrow.resize(n_entries);
+        if (given.kind == WeightKind::wide_table) weights.ids.wide.resize(n_entries);
         if (given.kind == WeightKind::words) weights.words.resize(n_entries);
         for (u32 major = 0; major < matrix.n_major; ++major)
             for (u64 e = u64(matrix.offsets[major]), end = u64(matrix.offsets[major + 1]); e < end; ++e) {
                 const u32 at = offsets[matrix.indices[e]]++;
                 indices[at] = major;
-                if (given.kind == WeightKind::table) weights.ids[at] = given.ids[e];
+                if (given.kind == WeightKind::table) weights.ids.narrow[at] = given.ids.narrow[e];
+                if (given.kind == WeightKind::wide_table) weights.ids.wide[at] = given.ids.wide[e];
                 if (given.kind == WeightKind::words) weights.words[at] = given.words[e];
             }
         for (u32 minor = matrix.n_minor; minor > 0; --minor) offsets[minor] = offsets[minor - 1];  // ends to starts

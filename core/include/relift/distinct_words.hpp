@@ -300,7 +300,8 @@ inline Grouping group(const u64* words, u32 size, u64 expected, i64* labels) {
     struct Slot { u32 mark, label; };  // where marks agree, the words of the representatives are compared
     constexpr u32 none = ~u32(0);
     Grouping grouping;
-    for (u32 capacity = power_of_two_above(2 * expected + 16);; capacity *= 4) {
+    const u32 largest = power_of_two_above(u64(size) + size / 3 + 2);  // full by three quarters if all are distinct
+    for (u32 capacity = power_of_two_above(2 * expected + 16);; capacity = u32(std::min<u64>(4 * u64(capacity), largest))) {
         Array<Slot> table(capacity, Slot{0, none});
         const int shift = 64 - trailing_zeros(capacity);
         const bool prefetch = u64(capacity) * sizeof(Slot) > (u64(1) << 19);

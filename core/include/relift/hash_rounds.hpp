@@ -245,6 +245,7 @@ public:
         release(spare_rows_);
         release(products_);
         release(parts_);
+        release(woken_);
     }
 
     // More classes than so many are of no use.

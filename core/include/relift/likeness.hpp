@@ -92,6 +92,9 @@ SampledRows sampled_rows(const Problem<Index>& problem, u32 most_rows = most_row
         sample.entries = entries_by_columns(A, sample.rows);
         return sample;
     }
+    u64 n_sampled = 0;
+    for (const u32 row : sample.rows) n_sampled += u64(A.offsets[row + 1]) - u64(A.offsets[row]);
+    sample.entries.reserve(n_sampled);
     for (u32 k = 0; k < n_chosen; ++k) {
         const u64 begin = u64(A.offsets[sample.rows[k]]), end = u64(A.offsets[sample.rows[k] + 1]);
         require_inside(A, begin, end);

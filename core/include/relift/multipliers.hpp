@@ -118,6 +118,13 @@ public:
         n_resting_variables_ = n_resting_rows_ = 0;
     }
 
+    // What only rounds need goes; most of what they have woken at a time is not woken again.
+    void end_rounds() {
+        release(to_invert_);
+        release(source_weights_);
+        release(minor_sums_);
+    }
+
     // Wakes vertices, whose sums are not 0, and multiplies their sums. weight_of(neighbour) says how the sums count it,
     // in floats; what rests counts nothing. In a round all of them are variables, or all are rows.
     template <class SumOf, class WeightOf>

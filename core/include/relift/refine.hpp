@@ -115,7 +115,7 @@ private:
 
     // Their memory counts as that of this refinement.
     static Weights taken(Weights& kept) {
-        memory_count().add(kept.ids.capacity() * sizeof(u8) + kept.table.capacity() * sizeof(u64) +
+        memory_count().add(kept.ids.n_bytes() + kept.table.capacity() * sizeof(u64) +
                            kept.keys.capacity() * sizeof(u64) + kept.words.capacity() * sizeof(u64));
         return std::move(kept);
     }
@@ -264,9 +264,9 @@ private:
     // Where the entries have few values that are whole multiples of one number; false if they have not.
     bool find_scales_by_integers() {
         const u64 n_entries = problem_.A.n_entries();
-        if (A_weights_.kind == WeightKind::words || n_entries == 0) return false;
         const bool is_unit = A_weights_.kind == WeightKind::unit;
-        const u8* const ids = A_weights_.ids.data();
+        if ((!is_unit && A_weights_.kind != WeightKind::table) || n_entries == 0) return false;
+        const u8* const ids = A_weights_.ids.narrow.data();
         std::vector<double> values{problem_.A.values[0]};
         if (!is_unit) {
             values.resize(A_weights_.keys.size());
@@ -446,6 +446,7 @@ private:
         }
         statistics_.passes += rounds.n_passes();
         rounds.release_sums();
+        if (multipliers_) multipliers_->end_rounds();
         Grouping variables = group(rounds.variables().data(), n, rounds.expected_variable_classes(),
                                    output_.variable_labels, options_.n_threads);
         const Grouping rows =

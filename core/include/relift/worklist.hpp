@@ -415,10 +415,11 @@ private:
         place(n_cells() - 1, pairs, size);
     }
 
-    // There are never more cells than vertices: memory grows by halves, but not beyond that.
+    // There are never more cells than vertices: memory grows by halves, and from a quarter of that on at once, so that
+    // two large arrays do not stand beside each other; what is not written to takes no memory.
     void append_cell(u32 start, u32 size) {
         if (cells_.size() == cells_.capacity())
-            cells_.reserve(std::min<u64>(n_vertices_, cells_.size() + cells_.size() / 2 + 64));
+            cells_.reserve(cells_.size() > n_vertices_ / 4 ? n_vertices_ : cells_.size() + cells_.size() / 2 + 64);
         cells_.push_back({start, size, size, 0, false, false, false, 0});
     }
 

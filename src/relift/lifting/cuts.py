@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from operator import is_
 from typing import Generic, TypeVar, final
 
-from relift.arrays import Array, Indices, SparseMatrix
+from relift.arrays import Array, SparseMatrix
 from relift.records import quick
 
 Part = TypeVar("Part")
@@ -22,11 +22,11 @@ Part = TypeVar("Part")
 @quick
 @dataclass(frozen=True, eq=False)
 class Cut(Generic[Part]):
-    """A part of a matrix: which rows and columns it was made of, None for all, and of what else."""
+    """A part of a matrix: which rows and columns it was made of, or flags that tell, None for all, and of what else."""
 
     matrix: SparseMatrix
-    rows: Indices | None
-    columns: Indices | None
+    rows: Array | None
+    columns: Array | None
     part: Part
     objects: tuple[object, ...] = ()
     numbers: tuple[Array, ...] = ()
@@ -34,8 +34,8 @@ class Cut(Generic[Part]):
     def is_of(
         self,
         matrix: SparseMatrix,
-        rows: Indices | None,
-        columns: Indices | None,
+        rows: Array | None,
+        columns: Array | None,
         objects: tuple[object, ...],
         numbers: tuple[Array, ...],
     ) -> bool:
@@ -79,8 +79,8 @@ class Cuts:
         self,
         name: str,
         matrix: SparseMatrix,
-        rows: Indices | None,
-        columns: Indices | None,
+        rows: Array | None,
+        columns: Array | None,
         make: Callable[[], Part],
         objects: tuple[object, ...] = (),
         numbers: tuple[Array, ...] = (),

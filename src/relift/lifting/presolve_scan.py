@@ -7,7 +7,7 @@ from typing import final
 
 import numpy as np
 
-from relift.arrays import Indices, SparseMatrix
+from relift.arrays import Counts, Indices, SparseMatrix
 from relift.program.index_sets import shortened
 from relift.program.passes import count_entries_of_rows, scan_rows
 from relift.program.program import Program
@@ -42,7 +42,7 @@ class Scan:
     images: VectorImages
     has_fixed: bool
     A: SparseMatrix
-    counts: Indices
+    counts: Counts
     alike_by_count: Indices | None
 
     @classmethod
@@ -64,7 +64,7 @@ class Scan:
         return scan_rows(self.A, least=2)[1] if found is None else found
 
 
-def _looked_at(A: SparseMatrix, has_fixed: bool) -> tuple[Indices, Indices | None]:
+def _looked_at(A: SparseMatrix, has_fixed: bool) -> tuple[Counts, Indices | None]:
     """Entries of each row, and rows that may be multiples; these are looked for later where variables are fixed."""
     return (count_entries_of_rows(A), None) if has_fixed else scan_rows(A, least=2)
 

@@ -31,6 +31,7 @@ class FixedVariables:
     """Variables that one pass replaced by their values, with the rows that their two bounds came from."""
 
     indices: Indices
+    values: Vector
     lower_source: Indices
     upper_source: Indices
 
@@ -51,8 +52,6 @@ class Reduction:
         Exact images of the vectors of ``program``.
     variables, rows
         Which variables and rows of the original program were kept, in order.
-    values
-        Ground length: the value of each substituted variable, 0 elsewhere.
     lower_source, upper_source
         Ground length: the row that the last bound of a variable came from, or ``NO_ROW``.
     source_entry
@@ -85,7 +84,6 @@ class Reduction:
     images: VectorImages
     variables: Indices
     rows: Indices
-    values: Vector
     lower_source: Indices
     upper_source: Indices
     source_entry: Vector
@@ -106,6 +104,14 @@ class Reduction:
         """Whether nothing was substituted."""
         return self.program is self.ground
 
+    @property
+    def values(self) -> Vector:
+        """Ground length: the value of each substituted variable, 0 elsewhere; made when it is asked for."""
+        values = np.zeros(self.ground.n_variables)
+        for step in self.fixed:
+            values[step.indices] = step.values
+        return values
+
     def expand(self, solution: Solution) -> Solution:
         """From an answer for the reduced program to one for the original program."""
         if self.is_trivial:
@@ -115,7 +121,7 @@ class Reduction:
         if x is not None:
             restored["x"] = self._restore_point(x, self.values)
         if ray_x is not None:
-            restored["ray_x"] = self._restore_point(ray_x, np.zeros_like(self.values))
+            restored["ray_x"] = self._restore_point(ray_x, np.zeros(self.ground.n_variables))
         if solution.y is not None and solution.w is not None and restored.get("x") is not None:
             gradient = _gradient(self.ground, restored["x"]) + self._of_cones(solution.v)
             restored["y"], restored["w"] = self._restore_duals(solution.y, solution.w, gradient)
@@ -141,8 +147,8 @@ class Reduction:
             return np.zeros(self.ground.n_variables)
         return transposed_product(self.ground.conic.A, v)
 
-    def _restore_point(self, point: Vector, substituted: Vector) -> Vector:
-        full = substituted.copy()
+    def _restore_point(self, point: Vector, full: Vector) -> Vector:
+        """Write a point of what is left into one of all, where what was substituted stands already."""
         full[self.variables] = point
         return full
 
@@ -193,9 +199,8 @@ def trivial_reduction(
             rows_are_apart=rows_are_apart, rows_have_entries=rows_have_entries,
         )  # fmt: skip
     own = constant(NO_ROW, n)
-    nothing = constant(0.0, n), constant(0.0, m)
     return Reduction(
-        program, program, images, all_of(n), all_of(m), nothing[0], own, own, nothing[1], scan=scan, cuts=cuts,
+        program, program, images, all_of(n), all_of(m), own, own, constant(0.0, m), scan=scan, cuts=cuts,
         rows_are_apart=rows_are_apart, rows_have_entries=rows_have_entries,
     )  # fmt: skip
 

@@ -20,9 +20,9 @@ def finish(work: Substitution) -> Reduction:
     """Merge rows that are multiples of each other, and cut what is left out of matrices and vectors."""
     program, A = work.program, work.program.A
     variables, rows = where(work.variable_alive), where(work.row_alive)
-    # Those of the earlier program if they are equal: then all that is made of them is found without comparing.
+    # Those of the earlier program if they are equal, here and below: then all that is made of them is found without
+    # comparing.
     variables = work.cuts.made("variables", A, None, variables, lambda: variables)
-    rows = work.cuts.made("rows", A, rows, None, lambda: rows)
     (duplicates, have_entries, are_apart), cut = _duplicates(work, rows, variables)
     factor = constant(1.0, program.n_rows)
     lower_row = upper_row = rows
@@ -36,6 +36,9 @@ def finish(work: Substitution) -> Reduction:
             program, work.images, work.scan, work.cuts, rows_are_apart=are_apart, rows_have_entries=have_entries
         )
     work.change()
+    found = rows
+    rows = work.cuts.made("rows", A, found, None, lambda: found)
+    lower_row, upper_row = (rows if of is found else of for of in (lower_row, upper_row))
     if rows.size < program.n_rows or variables.size < program.n_variables:
         made = cut
         A = work.cuts.made(
@@ -47,8 +50,7 @@ def finish(work: Substitution) -> Reduction:
         whole = P
         P = work.cuts.made("P", whole, variables, variables, lambda: submatrix(whole, variables, variables))
         P = None if P.nnz == 0 else P
-    values = work.cuts.made("values", program.A, None, variables, lambda: _values(work), objects=tuple(work.shifts))
-    linear, quadratic = _constant(work, variables, values) if work.fixed else (0.0, 0.0)
+    linear, quadratic = _constant(work, variables) if work.fixed else (0.0, 0.0)
     q, lb, ub = (_part(work, name, variables, program.n_variables) for name in ("q", "lb", "ub"))
     l = _part(work, "l", rows, program.n_rows)
     is_one = work.u is work.l and work.u_image is work.l_image
@@ -62,7 +64,7 @@ def finish(work: Substitution) -> Reduction:
     )  # fmt: skip
     images = VectorImages(q[1], l[1], u[1], lb[1], ub[1], work.b_image)
     return Reduction(
-        program, reduced, images, variables, rows, values, lower, upper, work.source_entry,
+        program, reduced, images, variables, rows, lower, upper, work.source_entry,
         tuple(work.fixed), lower_row, upper_row, factor, work.scan, work.cuts, work.q is not program.q, quadratic,
         are_apart, have_entries, work.are_given,
     )  # fmt: skip
@@ -86,16 +88,17 @@ def _part(work: Substitution, name: str, kept: Indices, size: int) -> tuple[Vect
 def _values(work: Substitution) -> Vector:
     """The value of each substituted variable, 0 elsewhere."""
     values = np.zeros(work.program.n_variables)
-    for step, value in zip(work.fixed, work.values_of_passes, strict=True):
-        values[step.indices] = value
+    for step in work.fixed:
+        values[step.indices] = step.values
     return values
 
 
-def _constant(work: Substitution, variables: Indices, values: Vector) -> tuple[float, float]:
+def _constant(work: Substitution, variables: Indices) -> tuple[float, float]:
     """The linear and the quadratic part of the objective where others than substituted variables are 0."""
     program = work.program
 
     def make() -> tuple[float, float]:
+        values = _values(work)
         curvature = 0.0 if program.P is None else 0.5 * float(values @ product(program.P, values))
         return float(program.q @ values), curvature
 
@@ -140,7 +143,9 @@ def _duplicates(
         return found, n_empty == 0, n_empty < 2 and (found is None or found.is_complete)
 
     name = f"duplicates, {work.reading}, {'of the scan' if is_scanned else 'of the rest'}"
-    return work.cuts.made(name, A, *_some(work, rows, variables), look), cut
+    # Of the rows flags are enough to know them again: all others are held by those who need them.
+    alive = None if rows.size == A.shape[0] else np.packbits(work.row_alive)
+    return work.cuts.made(name, A, alive, _some(work, rows, variables)[1], look), cut
 
 
 def _merge(work: Substitution, duplicates: Duplicates) -> tuple[Indices, Indices, Indices, Vector, bool]:

@@ -7,7 +7,7 @@ from typing import final
 
 import numpy as np
 
-from relift.arrays import FieldElements, Flags, Indices, Integers, Vector
+from relift.arrays import Counts, FieldElements, Flags, Indices, Integers, Vector
 from relift.lifting.duplicate_rows import ROUNDING
 from relift.program import passes
 from relift.program.index_sets import all_of, constant, constant_words, numbered_among, shortened
@@ -105,7 +105,7 @@ class RowsLeft:
         Whether nothing is done to it.
     """
 
-    counts: Indices
+    counts: Counts
     terms: Vector
     is_left: Flags
     is_left_alone: Flags

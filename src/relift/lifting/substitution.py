@@ -50,7 +50,7 @@ class Substitution:
         self.variable_alive, self.row_alive = np.ones(n, bool), np.ones(m, bool)
         self.lower_source: Indices | None = None  # until a row gives a bound
         self.upper_source: Indices | None = None
-        self.values_of_passes: list[Vector] = []
+        self.source_entry: Vector = constant(0.0, m)  # until a row gives a bound
         self.fixed: list[FixedVariables] = []
         self.shifts: list[Shift] = []
         self.counts = scan.counts
@@ -66,7 +66,6 @@ class Substitution:
         if self.has_changed:
             return
         self.has_changed = True
-        self.source_entry = np.zeros(self.program.n_rows)
         self.counts = self.counts.copy()
 
     def make_own(self, *names: str) -> None:
@@ -156,6 +155,8 @@ class Substitution:
         if not keep.all():
             self.left_alone[rows[~keep]] = True
             rows, entries = rows[keep], entries[keep]
+        if not self.source_entry.flags.writeable:
+            self.source_entry = np.zeros(self.program.n_rows)
         self.source_entry[rows] = entries
         self.row_alive[rows] = False
         return of
@@ -180,8 +181,7 @@ class Substitution:
         variables = self.cuts.made(f"fixed, {len(self.fixed)}", program.A, None, variables, lambda: variables)
         value, value_image = self.lb.take(variables), self.lb_image.take(variables)
         lower, upper = (places(source, variables) for source in (self.lower_source, self.upper_source))
-        self.fixed.append(FixedVariables(variables, lower, upper))
-        self.values_of_passes.append(value)
+        self.fixed.append(FixedVariables(variables, value, lower, upper))
         self.variable_alive[variables] = False
         shift = self.shift("A", program.A, variables, value, value_image)
         self.shifts.append(shift)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from relift.arrays import FieldElements, Flags, Indices, Integers, SparseMatrix, Vector
+from relift.arrays import Counts, FieldElements, Flags, Indices, Integers, SparseMatrix, Vector
 from relift.program import passes_reference
 from relift.program.index_sets import all_of
 from relift.program.sparse_structure import unchecked
@@ -258,7 +258,7 @@ def has_longer(values: Vector, digits: int) -> bool:
     return bool(core.has_longer(np.ascontiguousarray(values), digits))
 
 
-def scan_rows(A: SparseMatrix, least: int = 1) -> tuple[Indices, Indices]:
+def scan_rows(A: SparseMatrix, least: int = 1) -> tuple[Counts, Indices]:
     """How many entries that are not 0 each row has, and which rows may be multiples of another row.
 
     No multiple is missed; what is returned must be compared before it is believed.
@@ -279,12 +279,12 @@ def scan_rows(A: SparseMatrix, least: int = 1) -> tuple[Indices, Indices]:
     compiled = core_for(A)
     if compiled is None or (A.format == "csr" and not A.has_sorted_indices):
         return passes_reference.scan_rows(A, least)
-    counts = np.empty(A.shape[0], np.int64)
+    counts = np.empty(A.shape[0], np.int32)
     found = compiled.scan_rows(parts_of(A), A.format == "csr", A.shape[1], least, counts, threads_for(A.indices.size))
     return counts, np.frombuffer(found, np.int64)
 
 
-def count_entries_of_rows(A: SparseMatrix) -> Indices:
+def count_entries_of_rows(A: SparseMatrix) -> Counts:
     """How many entries that are not 0 each row of a CSC or CSR array has.
 
     Parameters
@@ -300,7 +300,7 @@ def count_entries_of_rows(A: SparseMatrix) -> Indices:
     compiled = core_for(A)
     if compiled is None:
         return passes_reference.count_entries_of_rows(A)
-    counts = np.empty(A.shape[0], np.int64)
+    counts = np.empty(A.shape[0], np.int32)
     compiled.count_rows(parts_of(A), A.format == "csr", A.shape[1], counts)
     return counts
 

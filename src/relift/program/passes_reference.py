@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from relift.arrays import FieldElements, Flags, Indices, Integers, SparseMatrix, Vector
+from relift.arrays import Counts, FieldElements, Flags, Indices, Integers, SparseMatrix, Vector
 
 
 def products_and_sizes(
@@ -158,10 +158,10 @@ def has_longer(values: Vector, digits: int) -> bool:
     return any(len(Decimal(repr(value)).normalize().as_tuple().digits) > digits for value in finite.tolist())
 
 
-def scan_rows(A: SparseMatrix, least: int = 1) -> tuple[Indices, Indices]:
+def scan_rows(A: SparseMatrix, least: int = 1) -> tuple[Counts, Indices]:
     """Entries that are not 0 by row, and the rows with the same columns, at least so many, as another one."""
     rows = A.tocsr().sorted_indices()
-    counts = np.zeros(A.shape[0], np.int64)
+    counts = np.zeros(A.shape[0], np.int32)
     patterns: dict[bytes, list[int]] = {}
     for i in range(A.shape[0]):
         begin, end = rows.indptr[i], rows.indptr[i + 1]
@@ -173,10 +173,11 @@ def scan_rows(A: SparseMatrix, least: int = 1) -> tuple[Indices, Indices]:
     return counts, np.array(sorted(repeated), np.int64)
 
 
-def count_entries_of_rows(A: SparseMatrix) -> Indices:
+def count_entries_of_rows(A: SparseMatrix) -> Counts:
     """Entries that are not 0 by row."""
     rows, _ = A.nonzero()
-    return np.bincount(rows, minlength=A.shape[0])
+    counts: Counts = np.bincount(rows, minlength=A.shape[0]).astype(np.int32)
+    return counts
 
 
 def remaining_entries(A: SparseMatrix, rows: Indices, is_left: Flags) -> tuple[Indices, Vector]:

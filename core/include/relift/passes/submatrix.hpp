@@ -127,10 +127,10 @@ void entries_of_majors(const SparseView<Index>& M, const long long* majors, size
 
 // How many entries that are not 0 each row has.
 template <class Index>
-void count_rows(const SparseView<Index>& A, bool is_by_rows, long long* counts) {
+void count_rows(const SparseView<Index>& A, bool is_by_rows, int* counts) {
     if (is_by_rows) {
         for (size_t i = 0; i < A.n_major; ++i) {
-            long long count = 0;
+            int count = 0;
             for (size_t e = size_t(A.offsets[i]), end = size_t(A.offsets[i + 1]); e < end; ++e) count += A.values[e] != 0;
             counts[i] = count;
         }

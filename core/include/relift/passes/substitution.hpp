@@ -189,7 +189,7 @@ inline Array<AddedToRow> add_columns(const EntriesOfColumns& columns, const Numb
 // Rows and what is known of them: how many entries each has left, the sizes of all terms that were added to it, whether it
 // is still there, and whether it is left alone.
 struct RowsLeft {
-    long long* counts;
+    std::int32_t* counts;
     double* terms;
     const u8* is_left;
     u8* is_left_alone;
@@ -203,7 +203,8 @@ inline Array<long long> rows_touched(const long long* rows, const long long* cou
     for (size_t k = 0; k < n_rows; ++k) {
         const size_t i = size_t(rows[k]);
         if (sizes) of.terms[i] += sizes[k];
-        const long long left = of.counts[i] -= counts[k];
+        const long long left = of.counts[i] - counts[k];
+        of.counts[i] = std::int32_t(left);
         if (left == 0) of.is_left_alone[i] = 0;
         if (left < 2 && of.is_left[i] && !of.is_left_alone[i]) next.push_back((long long)i);
     }
