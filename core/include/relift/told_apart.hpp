@@ -67,6 +67,7 @@ public:
         recolour_rows();
         if (rows_tell_all_apart()) return {true, n, rows_.size()};
         u64 n_left_before = n;  // when some went on by themselves
+        u64 n_woken_before = 0;
         for (u32 round = 0; round < most_rounds; ++round) {
             const u64 n_resting = variables_.n_resting + rows_.n_resting, n_before = kinds.variables;
             recolour_variables();
@@ -95,7 +96,10 @@ public:
                 if (are_apart && conic_rows_are_apart()) return {true, n, rows_.size()};
             }
             if (!left_.is_known && (8 * variables_.n_vague > n || 4 * rows_.n_vague > rows_.size())) return FloatKinds();
-            const bool has_woken = variables_.n_resting + rows_.n_resting < n_resting;
+            const u64 n_woken = n_resting - (variables_.n_resting + rows_.n_resting);
+            if (round > 0 && !will_all_wake(n_woken, n_woken_before, most_rounds - 1 - round)) break;
+            n_woken_before = n_woken;
+            const bool has_woken = n_woken > 0;
             const bool are_few = double(kinds.variables) < share_that_repeats * double(n);
             const bool grew_little = double(kinds.variables) < least_growth * double(n_before);
             const bool is_ending = double(n - kinds.variables) < share_that_stays * double(n - n_before);
@@ -140,6 +144,16 @@ private:
         if (question_.may_stay == 0 && are_awake && n - double(n_kinds) <= share_that_goes_on * n) return true;
         const bool is_late = question_.may_stay == 0 ? variables_.errors_are_large() : 4.0 * n_vague > question_.may_stay * n;
         return is_late && double(n_kinds) >= share_that_is_looked_at * n;
+    }
+
+    // Whether half of those at rest will be awake after some more rounds, if each wakes as much more than the one before as
+    // this one did. A wave through a long chain or a grid comes too late.
+    bool will_all_wake(u64 n_woken, u64 n_woken_before, u32 n_rounds) const {
+        if (n_woken == 0 || n_woken_before == 0) return true;
+        const double growth = double(n_woken) / double(n_woken_before);
+        double n_awake = 0, n_next = double(n_woken);
+        for (u32 round = 0; round < n_rounds; ++round) n_awake += n_next *= growth;
+        return 2.0 * n_awake >= double(variables_.n_resting + rows_.n_resting);
     }
 
     // Whether next to all are apart, where that is asked; what rests, or may be empty, does not count.

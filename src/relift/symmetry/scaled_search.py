@@ -374,9 +374,9 @@ class _Search:
         """Whether the program is so large that floats are asked what another search can find."""
         return self.n_entries >= ASKING_AGAIN and self.may_ask_floats
 
-    def masses_gain_little(self, candidate: Candidate) -> bool:
+    def masses_gain_little(self, candidate: Candidate, *, looks: bool = True) -> bool:
         """Whether floats show that masses of sizes and prices put few of these classes together."""
-        kinds = self.mass_kinds = self.kinds_in_floats(masses=True, may_stay=LITTLE, looks=True)
+        kinds = self.mass_kinds = self.kinds_in_floats(masses=True, may_stay=LITTLE, looks=looks)
         if kinds is None or not kinds.masses_are_idle:
             return self.are_about_as_many(kinds, candidate)
         # Exact searches part numbers that are in proportion but for rounding, which masses might make up for.
@@ -487,16 +487,16 @@ class _Search:
         found = candidate.found
         if not self.tries_masses(found):
             return candidate
-        may_be_idle = True
-        if not self.is_alone and self.asks_again:  # else they were asked before
-            # Where floats tell much less than the exact search with equal masses did, so they mostly do of others.
-            self.floats_tell = self.kinds is None or self.are_about_as_many(self.kinds, candidate)
-            are_apart = found.variables.classes.is_discrete and found.rows.classes.is_discrete
-            if (self.floats_tell or are_apart) and self.masses_gain_little(candidate):
-                return candidate
-            may_be_idle = self.mass_kinds is None or self.mass_kinds.masses_are_idle
-        masses = self.masses(found, looks=may_be_idle)
+        asks = not self.is_alone and self.asks_again  # else they were asked before
+        # Where floats tell much less than the exact search with equal masses did, so they mostly do of others.
+        self.floats_tell = not asks or self.kinds is None or self.are_about_as_many(self.kinds, candidate)
+        if asks and self.floats_tell and self.masses_gain_little(candidate):
+            return candidate
+        masses = self.masses(found, looks=self.mass_kinds is None or self.mass_kinds.masses_are_idle)
         if masses is None:
+            return candidate
+        are_apart = found.variables.classes.is_discrete and found.rows.classes.is_discrete
+        if not self.floats_tell and are_apart and self.masses_gain_little(candidate, looks=False):
             return candidate
         with_masses = self.refine(masses, known=found)
         return with_masses if with_masses.n_classes < candidate.n_classes else candidate
