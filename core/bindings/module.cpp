@@ -682,8 +682,13 @@ PyObject* kinds_in_floats(PyObject*, PyObject* arguments) {
                                          looks != 0, conic.numbers, n_threads};
             const FloatKinds kinds =
                 without_lock([&] { return ToldApart(problem, variables.numbers, rows.numbers, question).run(); });
-            return Py_BuildValue("NKKN", PyBool_FromLong(kinds.are_all_apart), (unsigned long long)kinds.variables,
-                                 (unsigned long long)kinds.rows, PyBool_FromLong(kinds.masses_are_idle));
+            const auto bytes_of = [](const Array<u32>& some) {
+                return PyBytes_FromStringAndSize(reinterpret_cast<const char*>(some.data()), Py_ssize_t(some.size() * sizeof(u32)));
+            };
+            PyObject* const left =
+                kinds.are_few_left ? Py_BuildValue("NN", bytes_of(kinds.variables_left), bytes_of(kinds.rows_left)) : none();
+            return Py_BuildValue("NKKNN", PyBool_FromLong(kinds.are_all_apart), (unsigned long long)kinds.variables,
+                                 (unsigned long long)kinds.rows, PyBool_FromLong(kinds.masses_are_idle), left);
         });
     });
 }
@@ -821,7 +826,8 @@ PyMethodDef methods[] = {
     {"kinds_in_floats", kinds_in_floats, METH_VARARGS,
      "kinds_in_floats(P, A, A_is_csr, n_variables, n_rows, variables, rows, sizes, signs, scales_rows, has_masses, "
      "may_stay, looks, threads, conic): whether rounds in floats tell all variables apart, about how many kinds of variables "
-     "and of rows they tell, and whether that was not asked since a look said that masses gain little; conic is None, or the cone, the kind and whether the sign is open of each of the last rows."},
+     "and of rows they tell, whether that was not asked since a look said that masses gain little, and None or the variables "
+     "and the rows that may not be alone, as bytes of 32-bit numbers; conic is None, or the cone, the kind and whether the sign is open of each of the last rows."},
     {"likeness", likeness, METH_VARARGS,
      "likeness(A, A_is_csr, n_variables, n_rows, variables, rows, labels, row_labels, only_in_proportion): looks at some "
      "rows; returns whether they speak for masses, unless only the second is asked, and whether right-hand sides in "

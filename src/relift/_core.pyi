@@ -84,7 +84,7 @@ def kinds_in_floats(
     n_threads: int,
     conic: tuple[NDArray[np.int64], _Words, NDArray[np.uint8]] | None = None,
     /,
-) -> tuple[bool, int, int, bool]: ...
+) -> tuple[bool, int, int, bool, tuple[bytes, bytes] | None]: ...
 def likeness(
     A: _Compressed,
     A_is_csr: bool,

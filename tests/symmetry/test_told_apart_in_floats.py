@@ -15,7 +15,7 @@ from relift.program.cones import Cone, Exponential, Power, PowerND, SecondOrder
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.settings import LiftSettings
-from relift.symmetry import finite_field, scaled_search, told_apart
+from relift.symmetry import few_left, finite_field, scaled_search, told_apart
 from relift.symmetry.colour_refinement import core_is_compiled
 from relift.symmetry.exact_vectors import VectorImages
 from relift.symmetry.scaled_refinement import refine_up_to_scale
@@ -528,10 +528,11 @@ def test_few_equivalent_variables_do_not_make_other_searches_worth_while(monkeyp
     refine = refine_up_to_scale
 
     def counted(*given: Any, **options: Any) -> object:
-        made.append(options["masses"] is not None)
+        made.append(options.get("masses") is not None)
         return refine(*given, **options)
 
-    monkeypatch.setattr(scaled_search, "refine_up_to_scale", counted)
+    for searching in (scaled_search, few_left):
+        monkeypatch.setattr(searching, "refine_up_to_scale", counted)
     n_classes = relift.lift(program).small.n_variables
     assert made == [False, True]
     made.clear()
@@ -554,10 +555,11 @@ def test_floats_are_asked_what_centres_can_find(monkeypatch: pytest.MonkeyPatch)
     refine = refine_up_to_scale
 
     def counted(*given: Any, **options: Any) -> object:
-        made.append(options["masses"] is not None)
+        made.append(options.get("masses") is not None)
         return refine(*given, **options)
 
-    monkeypatch.setattr(scaled_search, "refine_up_to_scale", counted)
+    for searching in (scaled_search, few_left):
+        monkeypatch.setattr(searching, "refine_up_to_scale", counted)
     monkeypatch.setattr(scaled_search, "may_be_equal_up_to_reflection", lambda *_: True)
     without = relift.lift(program).class_of_variable
     n_made = len(made)

@@ -37,6 +37,8 @@ struct FloatKinds {
     bool are_all_apart = false;
     u64 variables = 0, rows = 0;
     bool masses_are_idle = false;
+    bool are_few_left = false;               // where all are asked for, and some may not be alone
+    Array<u32> variables_left = {}, rows_left = {};  // then those; all others are
 };
 
 template <class Index>
@@ -110,6 +112,7 @@ public:
             recolour_rows();
             kinds.rows = count_rows();
         }
+        tell_what_is_left(kinds);
         return kinds;
     }
 
@@ -119,10 +122,13 @@ private:
         Array<u32> those;
         bool is_known = false;
         void look_at(FloatColours& colours) {
+            find(colours);
+            colours.settle_all_but(those);
+        }
+        void find(const FloatColours& colours) {
             Array<u32> before = std::move(those);
             those = those_that_agree(colours, is_known ? &before : nullptr);
             if (colours.n_resting) add_those_at_rest(before, colours);
-            colours.settle_all_but(those);
             is_known = true;
         }
 
@@ -144,6 +150,22 @@ private:
         if (question_.may_stay == 0 && are_awake && n - double(n_kinds) <= share_that_goes_on * n) return true;
         const bool is_late = question_.may_stay == 0 ? variables_.errors_are_large() : 4.0 * n_vague > question_.may_stay * n;
         return is_late && double(n_kinds) >= share_that_is_looked_at * n;
+    }
+
+    // What may be equivalent to another one, where that is little. Of a matrix with cones nothing is told.
+    void tell_what_is_left(FloatKinds& kinds) const {
+        const auto are_few = [](const Array<u32>& some, u64 of) { return double(some.size()) <= share_that_goes_on * double(of); };
+        const double most_left = share_that_goes_on * double(n_variables_);
+        if (question_.may_stay > 0 || has_cones() || double(n_variables_ - kinds.variables) > most_left) return;
+        Left variables = left_, rows;
+        if (!variables.is_known) variables.find(variables_);
+        if (!are_few(variables.those, n_variables_)) return;
+        rows.find(rows_);
+        if (!are_few(rows.those, rows_.size())) return;
+        kinds.are_few_left = true;
+        kinds.variables_left = std::move(variables.those);
+        kinds.rows_left = std::move(rows.those);
+        for (Array<u32>* const some : {&kinds.variables_left, &kinds.rows_left}) std::sort(some->begin(), some->end());
     }
 
     // Whether half of those at rest will be awake after some more rounds, if each wakes as much more than the one before as

@@ -15,7 +15,7 @@ from typing import ParamSpec, TypeVar, final
 
 import numpy as np
 
-from relift.arrays import FieldElements, Flags
+from relift.arrays import FieldElements, Flags, Indices
 from relift.program.program import Program
 from relift.records import cached_property
 from relift.settings import LiftSettings, ProgressCallback
@@ -31,6 +31,7 @@ from relift.symmetry.centres import (
 from relift.symmetry.colour_refinement import KeptValues, Refinement, RefinementStatistics, refine
 from relift.symmetry.colour_refinement import Progress as Teller
 from relift.symmetry.exact_vectors import VectorImages
+from relift.symmetry.few_left import refine_what_is_left
 from relift.symmetry.find import Images, Symmetry, find_symmetry, teller
 from relift.symmetry.likeness import Colours, Likeness, looks_repeated
 from relift.symmetry.masses import is_uniform, masses_of
@@ -480,7 +481,17 @@ class _Search:
         if candidate is None and self.is_linear and self.settings.scale_rows and not self.colours.may_merge:
             candidate = self.equitable()
         with memory_kept():
+            if candidate is None and self.kinds is not None and self.kinds.left is not None:
+                candidate = self.among_few(self.kinds.left)
             return self.with_masses(self.refine(None) if candidate is None else candidate)
+
+    def among_few(self, left: tuple[Indices, Indices]) -> Candidate:
+        """The classes for equal masses, where floats have told apart all but a few variables and rows."""
+        found = refine_what_is_left(
+            self.program, left, (self.scales_of_variables(None), self.scales_of_rows),
+            reading=self.settings.values, seed=self.seed, progress=self.tell,
+        )  # fmt: skip
+        return Candidate(self.program, found, None, NONE)
 
     def with_masses(self, candidate: Candidate) -> Candidate:
         """The given classes, or those with masses of sizes and prices if they are fewer."""

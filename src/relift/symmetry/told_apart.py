@@ -12,6 +12,7 @@ The compiled core does the work (``core/include/relift/told_apart.hpp``); withou
 from __future__ import annotations
 
 from dataclasses import dataclass
+from dataclasses import field as field_of_record
 from typing import final
 
 import numpy as np
@@ -42,12 +43,16 @@ class FloatKinds:
         About how many kinds there are: at most so many classes more than these can be merged.
     masses_are_idle
         Whether kinds were not counted, since a look at masses said that these gain little.
+    left
+        The variables and the rows, ascending, that may be equivalent to another one, where a proof was asked for and
+        they are few: all others are alone. None where nothing is told.
     """
 
     are_all_apart: bool
     variables: int
     rows: int
     masses_are_idle: bool = False
+    left: tuple[Indices, Indices] | None = field_of_record(default=None, repr=False, compare=False)
 
 
 def kinds_in_floats(
@@ -100,12 +105,15 @@ def kinds_in_floats(
     P, A = program.P, program.A
     P = None if P is None or P.indices.size == 0 else P
     index_type, n_entries = index_type_of(A, P), A.indices.size + (0 if P is None else P.indices.size)
-    kinds = FloatKinds(*_core.kinds_in_floats(
+    are_apart, n_variables, n_rows, are_idle, left = _core.kinds_in_floats(
         None if P is None else core_arrays(P, index_type), core_arrays(A, index_type), A.format == "csr",
         program.n_variables, program.n_rows,
         (program.lb, program.ub, program.q, vectors.lb, vectors.ub, vectors.q),
         (program.l, program.u, None, vectors.l, vectors.u, None),
         settings.sizes, settings.signs, settings.scale_rows, masses, may_stay, looks,
         threads_for(n_entries), conic,
-    ))  # fmt: skip
-    return kinds if kinds.variables else None
+    )  # fmt: skip
+    if n_variables == 0:
+        return None
+    numbers = None if left is None else tuple(np.frombuffer(some, np.uint32).astype(np.int64) for some in left)
+    return FloatKinds(are_apart, n_variables, n_rows, are_idle, None if numbers is None else (numbers[0], numbers[1]))
