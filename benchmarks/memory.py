@@ -30,8 +30,9 @@ from relift.threads import using_threads
 
 def bytes_of(program: Program) -> int:
     """Bytes of the arrays of a program."""
-    total = sum(vector.nbytes for vector in (program.q, program.l, program.u, program.lb, program.ub))
-    for matrix in (program.A, program.P):
+    vectors = program.q, program.l, program.u, program.lb, program.ub, program.conic.b
+    total = sum(vector.nbytes for vector in vectors)
+    for matrix in (program.A, program.P, program.conic.A):
         if matrix is not None:
             total += matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
     return total
