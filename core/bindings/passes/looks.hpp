@@ -7,7 +7,6 @@
 #include "relift/passes/exact_numbers.hpp"
 #include "relift/passes/fractions.hpp"
 #include "relift/passes/kinds.hpp"
-#include "relift/passes/linked_parts.hpp"
 #include "relift/passes/links.hpp"
 #include "relift/passes/looks.hpp"
 #include "relift/passes/numbers.hpp"
@@ -222,34 +221,6 @@ inline PyObject* py_count_shared_ratios(PyObject*, PyObject* arguments) {
     });
 }
 
-inline PyObject* py_link_parts(PyObject*, PyObject* arguments) {
-    return guarded([&]() -> PyObject* {
-        PyObject* given[6];
-        if (!PyArg_ParseTuple(arguments, "OOOOOO", &given[0], &given[1], &given[2], &given[3], &given[4], &given[5]))
-            return nullptr;
-        const Buffer first(given[0]), second(given[1]), ratio(given[2]), rank(given[3]), part(given[4], true);
-        const Buffer factor(given[5], true);
-        const size_t n = first.size(), size = part.size();
-        if (size > most_indices) throw std::invalid_argument("there are too many numbers");
-        const long long* firsts = first.integers<long long>("first", n);
-        const long long* seconds = second.integers<long long>("second", n);
-        for (const long long* ends : {firsts, seconds})
-            if (std::any_of(ends, ends + n, [&](long long end) { return end < 0 || size_t(end) >= size; }))
-                throw std::invalid_argument("a link leads outside the numbers");
-        const u64* ratios = ratio.words("ratio", n);
-        const long long* ranks = rank.integers<long long>("rank", n);
-        long long* parts = part.integers<long long>("part", size);
-        u64* factors = factor.words("factor", size);
-        {
-            const WithoutLock unlocked;
-            std::vector<Link> links(n);
-            for (size_t k = 0; k < n; ++k) links[k] = {u32(firsts[k]), u32(seconds[k]), ratios[k], ranks[k]};
-            link_parts(links, size, parts, factors);
-        }
-        Py_RETURN_NONE;
-    });
-}
-
 inline PyObject* py_links_change_nothing(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         PyObject *A_given, *bounds, *sides;
@@ -327,9 +298,6 @@ inline const PyMethodDef methods_of_looks[] = {
     {"count_shared_ratios", py_count_shared_ratios, METH_VARARGS,
      "count_shared_ratios(A, is_by_rows, (lb, ub, lb_image, ub_image), (l, u, l_image, u_image), step, different, "
      "largest, rounding): how many entries were looked at, and how many ratios of sizes are those of other pairs."},
-    {"link_parts", py_link_parts, METH_VARARGS,
-     "link_parts(first, second, ratio, rank, part, factor): numbers of which the first is the ratio times the second, "
-     "links of low ranks before others: which stands for the part of each, and by what it is multiplied, in the last two."},
     {"links_change_nothing", py_links_change_nothing, METH_VARARGS,
      "links_change_nothing(A, is_by_rows, (lb, ub, lb_image, ub_image), (l, u, l_image, u_image), largest, rounding): "
      "whether bounds that are in simple ratios but for rounding are so exactly."},

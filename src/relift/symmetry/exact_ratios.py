@@ -22,8 +22,6 @@ ROUNDING = 2e-15
 LARGEST = 10_000
 """Largest numerator and denominator of a fraction that counts as simple."""
 
-DIGITS_TYPED = 13
-"""Nobody types numbers of more significant digits."""
 
 DIFFERENT = 1e-9
 """Numbers this far apart, relatively, are different; nearer ones have nearly one ratio to a third number anyway."""
@@ -79,24 +77,6 @@ class ExactRatios(NamedTuple):
     def exist(self) -> Flags:
         """Which are known."""
         return self.is_simple | self.is_shared
-
-
-def are_computed(values: Vector) -> Flags:
-    """Which numbers have more digits than anyone types.
-
-    Parameters
-    ----------
-    values
-        Finite numbers.
-
-    Examples
-    --------
-    >>> are_computed(np.array([22.278, 0.6 * 37.13, 0.0]))
-    array([False,  True, False])
-    """
-    with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
-        power = np.power(10.0, DIGITS_TYPED - 1 - np.floor(np.log10(np.abs(values))))
-        return np.asarray((np.round(values * power) / power != values) & (values != 0))
 
 
 def exact_ratios(numerators: Vector, denominators: Vector) -> ExactRatios:

@@ -13,7 +13,10 @@ reading, and the answer is checked on the original program.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from scipy import sparse
 
 from relift.arrays import Array, FieldElements, Flags, Indices, Vector
 from relift.program import passes
@@ -23,19 +26,19 @@ from relift.program.sparse_structure import places_of
 from relift.symmetry import finite_field as field
 from relift.symmetry.exact_ratios import (
     DIFFERENT,
-    DIGITS_TYPED,
     LARGEST,
     ROUNDING,
     SharedRatios,
-    are_computed,
     exact_ratios,
     quotients,
     simple_fractions,
 )
 from relift.symmetry.exact_vectors import VectorImages
-from relift.symmetry.linked_sizes import Links, along_links
 from relift.symmetry.own_scales import Intervals, are_sizes
 from relift.symmetry.scaled_cones import intervals_of
+
+DIGITS_TYPED = 13
+"""Nobody types numbers of more significant digits."""
 
 FEWEST = 0.002
 """The share of bounds that must have the many digits of computed numbers; 0.6 times a whole number has seldom."""
@@ -93,12 +96,30 @@ def proportional_images_slowly(
     linked = own = np.concatenate([w_image, v_image])
     if not _are_exact(links, w_image, v_image, has_v):
         floats = np.concatenate([np.where(has_w, w, 0.0), np.where(has_v, v, 0.0)])
-        linked = along_links(links, floats, own, n)
+        linked = _along_links(links, floats, own, n)
     new = (*_read_again(rows, v, linked[n:], has_v), *_read_again(bounds, w, linked[:n], has_w))
     old = (images.l, images.u, images.lb, images.ub)
     if all(np.array_equal(after, before) for after, before in zip(new, old, strict=True)):
         return None
     return VectorImages(images.q, *new, images.b)
+
+
+def are_computed(values: Vector) -> Flags:
+    """Which numbers have more digits than anyone types.
+
+    Parameters
+    ----------
+    values
+        Finite numbers.
+
+    Examples
+    --------
+    >>> are_computed(np.array([22.278, 0.6 * 37.13, 0.0]))
+    array([False,  True, False])
+    """
+    with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
+        power = np.power(10.0, DIGITS_TYPED - 1 - np.floor(np.log10(np.abs(values))))
+        return np.asarray((np.round(values * power) / power != values) & (values != 0))
 
 
 def looks_computed(program: Program, images: VectorImages) -> bool:
@@ -376,7 +397,16 @@ def _are_shared(
     return bool(np.unique(exact).size > np.unique(ratios.images[shared]).size)
 
 
-def _links(program: Program, w: Vector, v: Vector) -> Links | None:
+class _Links(NamedTuple):
+    """Pairs of a row and a variable, what the size of the variable is in sizes of the row, exactly, and its rank."""
+
+    row: Indices
+    column: Indices
+    ratio: FieldElements
+    rank: Indices
+
+
+def _links(program: Program, w: Vector, v: Vector) -> _Links | None:
     """Entries whose row and variable have sizes in a known ratio; a row without one has that of its largest term."""
     A = program.A
     row, column = places_of(A)
@@ -389,7 +419,7 @@ def _links(program: Program, w: Vector, v: Vector) -> Links | None:
     size = np.where(v > 0, v, largest)[row]
     rank, ratio = _known_ratios(w[column], size, entry)
     takes = rank > 0
-    return Links(row[takes], column[takes], ratio[takes], rank[takes])
+    return _Links(row[takes], column[takes], ratio[takes], rank[takes])
 
 
 def _known_ratios(of_variable: Vector, of_row: Vector, entry: Vector) -> tuple[Indices, FieldElements]:
@@ -416,12 +446,65 @@ def _known_ratios(of_variable: Vector, of_row: Vector, entry: Vector) -> tuple[I
     return rank, ratio
 
 
-def _are_exact(links: Links, of_variables: FieldElements, of_rows: FieldElements, has_size: Flags) -> bool:
+def _are_exact(links: _Links, of_variables: FieldElements, of_rows: FieldElements, has_size: Flags) -> bool:
     """Whether sizes are in the ratios of all links as they are: then products along links are the sizes themselves."""
     by_link = field.multiply(of_variables[links.column], field.inverse(links.ratio))
     of_row = np.zeros(of_rows.size, np.uint64)
     of_row[links.row[::-1]] = by_link[::-1]  # rows without a size have that of their first link
     return bool(np.all(by_link == np.where(has_size, of_rows, of_row)[links.row]))
+
+
+def _along_links(links: _Links, floats: Vector, own: FieldElements, n: int) -> FieldElements:
+    """Sizes of the n variables, then of rows; in each linked part all from that of one member with a size of its own.
+
+    Of a member that was typed, if there is one, whatever the order; else of the smallest, which is read as a fraction
+    if it is a simple one: 1/3 is not 0.3333333333333333.
+    """
+    from scipy.sparse.csgraph import breadth_first_order, connected_components, minimum_spanning_tree
+
+    size = own.size + 1
+    at_row = links.row + n
+    graph = sparse.csr_array((links.rank.astype(np.float64), (links.column, at_row)), shape=(size, size))
+    if links.rank.max() > 1:  # products of ratios that are not simple depend on the links that are followed
+        graph = minimum_spanning_tree(graph)
+    _, part = connected_components(graph, directed=False)
+    roots = _roots(part, np.append(floats, 0.0))
+    to_roots = sparse.csr_array((np.ones(roots.size), (np.full(roots.size, size - 1), roots)), shape=(size, size))
+    _, before = breadth_first_order(graph + to_roots, size - 1, directed=False)
+    before = before.astype(np.int64)
+    step = np.ones(size, np.uint64)
+    order = np.argsort(links.column * np.int64(size) + at_row, kind="stable")
+    keys = (links.column * np.int64(size) + at_row)[order]
+    node = np.flatnonzero((before >= 0) & (before < size - 1))
+    low, high = np.minimum(node, before[node]), np.maximum(node, before[node])
+    ratio = links.ratio[order[np.searchsorted(keys, low * np.int64(size) + high)]]  # of the variable, in its row
+    step[node] = np.where(node < n, ratio, field.inverse(ratio))
+    step[roots] = _as_fractions(floats, own, np.bincount(part)[part] > 1)[roots]
+    before[roots] = size - 1
+    before[size - 1] = size - 1
+    while np.any(before != size - 1):  # products along the paths to the roots, of twice the length each time
+        step = field.multiply(step, np.where(before != size - 1, step[before], np.uint64(1)))
+        before = before[before]
+    return step[:-1]
+
+
+def _roots(part: Indices, floats: Vector) -> Indices:
+    """A member of each part from which the others are told, ascending; numbers that are 0 tell nothing."""
+    rank = np.empty(part.size, np.int64)
+    order = np.lexsort((np.arange(part.size), floats, are_computed(floats), floats == 0))
+    rank[order] = np.arange(part.size)
+    first = np.full(part.size, part.size, np.int64)
+    np.minimum.at(first, part, rank)
+    return np.sort(order[first[first < part.size]])
+
+
+def _as_fractions(floats: Vector, own: FieldElements, is_linked: Flags) -> FieldElements:
+    """Exact sizes; those of linked members that are simple fractions of many digits are read as these."""
+    exact = np.append(own, np.uint64(1))
+    some = np.flatnonzero(is_linked[:-1] & are_computed(floats))
+    fractions = simple_fractions(floats[some])
+    exact[some[fractions.exist]] = fractions.images()[fractions.exist]
+    return exact
 
 
 def _read_again(
@@ -431,8 +514,6 @@ def _read_again(
 
     def again(values: Vector, old: FieldElements) -> FieldElements:
         counts = has_size & np.isfinite(values) & (old != 0)
-        if not counts.any():
-            return old
         ratios = exact_ratios(np.where(counts, np.abs(values), 0.0), size)
         new = field.multiply(ratios.images, image)
         return np.where(counts & ratios.exist, np.where(values < 0, field.negate(new), new), old)

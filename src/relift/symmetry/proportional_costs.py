@@ -28,11 +28,9 @@ from relift.program.sparse_structure import places_of
 from relift.symmetry import finite_field as field
 from relift.symmetry.exact_ratios import (
     DIFFERENT,
-    DIGITS_TYPED,
     LARGEST,
     ROUNDING,
     SharedRatios,
-    are_computed,
     are_nearly_equal,
     exact_ratios,
     nearly_equal,
@@ -40,7 +38,12 @@ from relift.symmetry.exact_ratios import (
     simple_fractions,
 )
 from relift.symmetry.own_scales import OPEN_SIZE, Intervals, Masses, OwnScales
-from relift.symmetry.proportional_bounds import SAMPLE, some_entries
+from relift.symmetry.proportional_bounds import (
+    DIGITS_TYPED,
+    SAMPLE,
+    are_computed,
+    some_entries,
+)
 
 MOST_RATIOS = 0.5
 """Prices must repeat: the share of variables that may have one of their own."""
