@@ -727,8 +727,8 @@ PyObject* masses(PyObject*, PyObject* arguments) {
                 find_masses(problem, decimal ? Reading::decimal : Reading::bits, variables.numbers, rows.numbers, label,
                             row_label, u64(n_classes), u64(n_row_classes), out, row_out, values_read(kept, problem.A, decimal));
             if (!looks) return PyBool_FromLong(true);
-            const MassesLookedAt looked_at{of.sizes.floats.data(), of.prices.floats.data(),
-                                           [&](u32 j) { return out.images[j]; }, [&](u32 i) { return row_out.images[i]; }};
+            const MassesLookedAt looked_at{of, [&](u32 j) { return out.images[j]; },
+                                           [&](u32 i) { return row_out.images[i]; }};
             return PyBool_FromLong(LookAtMasses(problem, rows.numbers, looked_at, ConicNumbers()).speaks());
         });
     });

@@ -166,6 +166,17 @@ def test_multiples_that_contradict_each_other_stay_and_are_apart_by_their_bounds
     assert not again.rows_are_apart
 
 
+def test_multiples_that_contradict_each_other_by_rounding_alone_are_not_apart() -> None:
+    """Read as proportional, their bounds are equal."""
+    program = Program(
+        q=[1, 2], A=[[1.0, 2.0], [3.0, 6.0]], l=[0.7, np.nextafter(2.1, 9)], u=[0.7, np.nextafter(2.1, 9)]
+    )
+    assert np.nextafter(2.1, 9) / 3 != 0.7
+    reduction = reduce(program)
+    assert reduction.is_trivial
+    assert not reduction.rows_are_apart
+
+
 def test_nothing_is_known_of_rows_that_were_not_looked_at() -> None:
     reduction = unreduced(Program(q=[1, 2], A=[[1.0, 3.0]], l=[1], lb=0))
     assert not reduction.rows_are_apart

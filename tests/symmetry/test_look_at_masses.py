@@ -116,6 +116,34 @@ def test_what_masses_put_together_is_found_in_programs_that_are_not_small(seed: 
     assert here.n_rows <= 1.1 * there.n_rows
 
 
+@pytest.mark.parametrize("form", ["csr", "csc"])
+@pytest.mark.parametrize("n_rows", [1, 3])
+def test_things_of_many_sizes_are_seen_in_a_few_long_rows_among_many(form: str, n_rows: int) -> None:
+    """The long rows come last, below thousands in which all is apart."""
+    random, m, n, count = np.random.default_rng(5), 3000, 600, 3000
+    lengths = random.integers(2, 6, m)
+    rows, columns = np.repeat(np.arange(m), lengths), random.integers(n, size=lengths.sum())
+    net = sparse.csr_array((np.ones(rows.size), (rows, columns)), shape=(m, n))
+    net.data[:] = 1.0
+    A = sparse.block_diag([net] + [np.ones((1, count))] * n_rows, format=form)
+    size = random.gamma(2, size=(n_rows, count)).round(2) + 0.1
+    l, ub = np.r_[np.ones(m), size.sum(axis=1) / 2], np.r_[np.ones(n), size.ravel()]
+    program = Program(q=np.ones(n + n_rows * count), A=A, l=l, lb=0, ub=ub)
+    assert speak(program) == (True, True)
+    assert relift.lift(program).small.n_variables <= n + n_rows
+
+
+def test_a_column_that_things_of_many_sizes_share_does_not_hide_them() -> None:
+    """Each thing has its share of what is built, which is dearer for those that need less of it."""
+    random, n = np.random.default_rng(6), 400
+    size = random.integers(10, 90, n) / 8.0
+    shares = sparse.hstack([sparse.eye_array(n), -size[:, None]])
+    A = sparse.csr_array(sparse.vstack([shares, np.r_[np.ones(n), 0.0][None, :]]))
+    low, high = np.r_[np.full(n, -np.inf), size.sum() / 4], np.r_[np.zeros(n), np.inf]
+    program = Program(q=np.r_[np.ones(n), 30.0], A=A, l=low, u=high, lb=0, ub=np.r_[size, 1.0])
+    assert speak(program) == (True, True)
+
+
 def test_rows_of_a_cone_are_of_one_kind_if_their_cones_are() -> None:
     """Each cone has a row of one entry, which is alike in all; the others are not."""
     random, n, cones = np.random.default_rng(4), 40, 60

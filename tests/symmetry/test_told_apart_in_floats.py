@@ -18,6 +18,7 @@ from relift.settings import LiftSettings
 from relift.symmetry import few_left, finite_field, scaled_search, told_apart
 from relift.symmetry.colour_refinement import core_is_compiled
 from relift.symmetry.exact_vectors import VectorImages
+from relift.symmetry.masses import masses_of
 from relift.symmetry.scaled_refinement import refine_up_to_scale
 from relift.symmetry.told_apart import FloatKinds
 from relift.threads import LEAST_ENTRIES, using_threads
@@ -502,6 +503,10 @@ def test_floats_are_asked_about_masses_of_large_programs_where_they_could_not_te
     assert relift.lift(program).small.n_variables == program.n_variables
     assert asked == [False]
     monkeypatch.setattr(scaled_search, "ASKING_AGAIN", 0)
+    asked.clear()
+    assert relift.lift(program).small.n_variables == program.n_variables
+    assert asked == [False]  # a look at masses says that they gain little
+    monkeypatch.setattr(scaled_search, "masses_of", lambda *given, looks, **options: masses_of(*given, **options))
     asked.clear()
     assert relift.lift(program).small.n_variables == program.n_variables
     assert asked == [False, True]

@@ -79,14 +79,13 @@ Array<SampledEntry> entries_by_columns(const SparseView<Index>& A, const Array<u
 
 // Rows that are evenly spread, fewer of them if they are long. Indices are checked as far as they are read.
 template <class Index>
-SampledRows sampled_rows(const Problem<Index>& problem, u32 most_rows = most_rows_looked_at,
-                         u64 most_entries = most_entries_looked_at) {
+SampledRows sampled_rows(const Problem<Index>& problem) {
     const auto& A = problem.A;
     const u32 m = problem.n_rows;
     SampledRows sample;
     if (m == 0) return sample;
     const u64 length = std::max<u64>(1, A.n_entries() / m);
-    const u32 n_chosen = u32(std::min<u64>({m, most_rows, std::max<u64>(2, most_entries / length)}));
+    const u32 n_chosen = u32(std::min<u64>({m, most_rows_looked_at, std::max<u64>(2, most_entries_looked_at / length)}));
     for (u32 k = 0; k < n_chosen; ++k) sample.rows.push_back(u32(u64(k) * m / n_chosen));
     if (!problem.A_is_by_rows) {
         sample.entries = entries_by_columns(A, sample.rows);

@@ -3,7 +3,8 @@
 //
 // In a class all |a| / p of one row are alike, and all |a| w / v, where w, p and v are the sizes and prices that masses are
 // made of (masses.hpp). So sizes and prices that are handed on are looked at too, and not only those that bounds and costs
-// tell. Rows of a cone are of one kind if all rows of their cones are.
+// tell. Rows of a cone are of one kind if all rows of their cones are. Where things of one kind do have different masses, it
+// may be by chance, as numbers of few digits often agree: then what stands in the columns of the entries counts too.
 #pragma once
 #include "conic_numbers.hpp"
 #include "likeness.hpp"
@@ -12,15 +13,15 @@ namespace relift {
 
 constexpr double share_that_gains = 0.02;  // of kinds that have different masses, for a search to be worth its time
 
-// Sizes and prices, and masses as words, which are equal where masses are.
+// What masses are made of, and these as words, which are equal where masses are.
 template <class WordOfVariable, class WordOfRow>
 struct MassesLookedAt {
-    const double *sizes, *prices;
+    const SizesAndPrices& of;
     WordOfVariable word_of_variable;
     WordOfRow word_of_row;
 };
 template <class WordOfVariable, class WordOfRow>
-MassesLookedAt(const double*, const double*, WordOfVariable, WordOfRow) -> MassesLookedAt<WordOfVariable, WordOfRow>;
+MassesLookedAt(const SizesAndPrices&, WordOfVariable, WordOfRow) -> MassesLookedAt<WordOfVariable, WordOfRow>;
 
 // To ten digits, whatever its size.
 inline u64 quantised(double value) { return (bits_of(value) + (u64(1) << 17)) >> 18; }
@@ -34,10 +35,111 @@ public:
 
     // Whether some of one kind have different masses.
     bool speaks() {
-        // Masses are known when all entries have been read: to look at a few more costs little.
-        const SampledRows sample = sampled_rows(problem_, most_rows, std::max(least_entries, problem_.A.n_entries() / 16));
+        const SampledRows sample = sampled();
+        if (!looks_as_if_they_speak(sample)) return false;
+        look_at_columns(sample);
+        return looks_as_if_they_speak(sample);
+    }
+
+private:
+    struct Kind {
+        u64 kind = 0, mass = 0;
+    };
+    // Of a row all |a| w / v, and all |a| r / p in short columns. A long column may be shared by the rows of a class: it is
+    // no larger for any of them, but dearer for those of less mass.
+    struct KindOfRow {
+        u64 word = 0;
+        void add(u64 by_price, u64 by_size, bool is_short) { word += mix(by_size ^ (is_short ? mix(by_price) : 0)); }
+    };
+    struct Kinds : PairCounter {
+        Kinds() : PairCounter(false) {}
+        void add(const Kind& of) { PairCounter::add(of.kind, i64(of.mass)); }
+    };
+
+    // Rows that are evenly spread, and the longest rows of some variables: what is alike may stand together in a few long
+    // rows. Masses are known when all entries have been read, so that to look at a few more costs little.
+    SampledRows sampled() {
+        const auto& A = problem_.A;
+        const u64 m = problem_.n_rows, n = problem_.n_variables, most_entries = std::max(least_entries, A.n_entries() / 16);
+        SampledRows sample;
+        Array<u32> lengths;
+        find_lengths(lengths);
+        Array<u32> place(m, nowhere);  // of the rows that are chosen, in the sample
+        u64 n_chosen = 0;
+        const auto choose = [&](u64 row) {
+            if (place[row] != nowhere || n_chosen >= most_entries) return;
+            place[row] = 0;
+            n_chosen += lengths[row];
+        };
+        for (const u32 row : longest_rows_of_some(lengths)) choose(row);
+        n_chosen /= 2;  // of both an equal share at least
+        const u64 n_spread = std::min<u64>(m, most_rows);
+        for (u64 k = 0; k < n_spread; ++k) choose(k * m / n_spread);
+        Array<u64> start(1, 0);
+        for (u32 row = 0; row < m; ++row) {
+            if (place[row] == nowhere) continue;
+            place[row] = u32(sample.rows.size());
+            sample.rows.push_back(row);
+            start.push_back(start.back() + lengths[row]);
+        }
+        sample.entries.resize(start.back());
+        const auto take = [&](u32 row, u32 column, u64 e) {
+            sample.entries[start[place[row]]++] = {place[row], column, A.values[e]};
+        };
+        if (problem_.A_is_by_rows) {
+            for (const u32 row : sample.rows)
+                for (u64 e = u64(A.offsets[row]), end = u64(A.offsets[row + 1]); e < end; ++e) take(row, u32(A.indices[e]), e);
+        } else {
+            for (u32 j = 0; j < n; ++j)
+                for (u64 e = u64(A.offsets[j]), end = u64(A.offsets[j + 1]); e < end; ++e)
+                    if (place[A.indices[e]] != nowhere) take(u32(A.indices[e]), j, e);
+        }
+        const auto is_zero = [](const SampledEntry& entry) { return entry.value == 0; };
+        sample.entries.erase(std::remove_if(sample.entries.begin(), sample.entries.end(), is_zero), sample.entries.end());
+        return sample;
+    }
+
+    // Of the rows, and of the columns.
+    void find_lengths(Array<u32>& of_rows) {
+        const auto& A = problem_.A;
+        Array<u32> majors(A.n_major), minors(A.n_minor, 0);
+        for (u32 major = 0; major < A.n_major; ++major) majors[major] = u32(A.offsets[major + 1] - A.offsets[major]);
+        for (u64 e = 0; e < A.n_entries(); ++e) ++minors[A.indices[e]];
+        of_rows = std::move(problem_.A_is_by_rows ? majors : minors);
+        lengths_ = std::move(problem_.A_is_by_rows ? minors : majors);
+    }
+
+    Array<u32> longest_rows_of_some(const Array<u32>& lengths) const {
+        const auto& A = problem_.A;
+        const u64 n = problem_.n_variables;
+        Array<u32> place(n, nowhere), found;
+        for (u64 k = 0; k < most_variables && n > 0; ++k) {
+            u32& own = place[mix(k) % n];
+            if (own != nowhere) continue;
+            own = u32(found.size());
+            found.push_back(nowhere);
+        }
+        const auto meet = [&](u32 row, u32 column) {
+            u32& best = found[place[column]];
+            if (best == nowhere || lengths[row] > lengths[best]) best = row;
+        };
+        for (u32 major = 0; major < A.n_major; ++major) {
+            if (!problem_.A_is_by_rows && place[major] == nowhere) continue;
+            for (u64 e = u64(A.offsets[major]), end = u64(A.offsets[major + 1]); e < end; ++e) {
+                const u32 minor = u32(A.indices[e]);
+                if (!problem_.A_is_by_rows) meet(minor, major);
+                else if (place[minor] != nowhere) meet(major, minor);
+            }
+        }
+        found.erase(std::remove(found.begin(), found.end(), nowhere), found.end());
+        return found;
+    }
+
+    bool looks_as_if_they_speak(const SampledRows& sample) {
         const auto& entries = sample.entries;
         i64 last_cone = -1;
+        rows_.clear();
+        n_row_pairs_ = n_rows_alike_ = n_entry_pairs_ = n_entries_alike_ = 0;
         for (u64 first = 0, last = 0; first < entries.size(); first = last) {
             while (last < entries.size() && entries[last].row == entries[first].row) ++last;
             const u32 row = sample.rows[entries[first].row];
@@ -52,20 +154,44 @@ public:
                double(n_entries_alike_) > share_that_gains * double(n_entry_pairs_);
     }
 
-private:
-    struct Kind {
-        u64 kind = 0, mass = 0;
-    };
-    struct Kinds : PairCounter {
-        Kinds() : PairCounter(false) {}
-        void add(const Kind& of) { PairCounter::add(of.kind, i64(of.mass)); }
-    };
+    // A word of each column that is looked at: all |a| r / p in it, with r those of its rows, and of what kind these are.
+    void look_at_columns(const SampledRows& sample) {
+        const SizesAndPrices& of = masses_.of;
+        Array<KindOfRow> rows(problem_.n_rows);
+        for_each_entry_of_A(problem_, [&](u32 row, u32 column, u64 entry) {
+            const double size = std::fabs(problem_.A.values[entry]), p = of.prices.floats[column];
+            const double v = of.row_sizes.floats[row], r = of.row_prices.floats[row];
+            rows[row].add(p > 0 ? quantised(size * r / p) : 0, v > 0 ? quantised(size * of.sizes.floats[column] / v) : 0,
+                          is_short(column));
+        });
+        const auto word_of = [&](u32 row) { return rows[row].word ^ word_of_sides(row, of.row_sizes.floats[row]); };
+        columns_.assign(problem_.n_variables, 0);
+        Array<u8> is_seen(problem_.n_variables, conic_.n_cones > 0);  // of a cone all rows are looked at
+        for (const SampledEntry& entry : sample.entries) is_seen[entry.column] = 1;
+        for_each_entry_of_A(problem_, [&](u32 row, u32 column, u64 entry) {
+            const double size = std::fabs(problem_.A.values[entry]), p = of.prices.floats[column];
+            if (!is_seen[column] || size == 0) return;
+            columns_[column] += mix(word_of(row) ^ mix(p > 0 ? quantised(size * of.row_prices.floats[row] / p) : 0));
+        });
+    }
+
+    bool is_short(u32 column) const { return lengths_[column] <= longest_short_column; }
+
+    // Bounds of a row of a size, the same if it is turned round.
+    u64 word_of_sides(u32 row, double size) const {
+        u64 word = 0;
+        for (const double side : {sides_.low[row], sides_.high[row]})
+            if (size > 0) word += mix(quantised(std::isfinite(side) ? std::fabs(side) / size : -1.0));
+        return word;
+    }
 
     double dear(const SampledEntry& entry) const {
-        const double price = masses_.prices[entry.column];
+        const double price = masses_.of.prices.floats[entry.column];
         return price > 0 ? std::fabs(entry.value) / price : 0.0;
     }
-    double large(const SampledEntry& entry) const { return std::fabs(entry.value) * masses_.sizes[entry.column]; }
+    double large(const SampledEntry& entry) const {
+        return std::fabs(entry.value) * masses_.of.sizes.floats[entry.column];
+    }
 
     Kind look_at(u32 row, const SampledEntry* begin, const SampledEntry* end) {
         double most_dear = 0, largest = 0;
@@ -75,19 +201,20 @@ private:
         }
         Kind found;
         found.mass = mix(masses_.word_of_row(row));
-        for (const double side : {sides_.low[row], sides_.high[row]})  // the same if the row is turned round
-            if (largest > 0) found.kind += mix(quantised(std::isfinite(side) ? std::fabs(side) / largest : -1.0));
+        KindOfRow of_row;
         entries_.clear();
         for (const SampledEntry* entry = begin; entry != end; ++entry) {
             const u64 by_price = quantised(most_dear > 0 ? dear(*entry) / most_dear : 0.0);
             const u64 by_size = quantised(largest > 0 ? large(*entry) / largest : 0.0);
             const u64 mass = masses_.word_of_variable(entry->column);
-            found.kind += mix(by_price ^ mix(by_size));
+            const u64 of_column = columns_.empty() ? 0 : columns_[entry->column];
+            of_row.add(by_price, mix(by_size) ^ of_column, is_short(entry->column));
             found.mass += mix(mass ^ mix(by_price));
             // Entries that have neither a price nor a size say nothing.
-            if (by_price || by_size) entries_.add({by_price, mass});
+            if (by_price || by_size) entries_.add({by_price ^ mix(of_column), mass});
         }
         entries_.count(n_entry_pairs_, n_entries_alike_);
+        found.kind = of_row.word ^ word_of_sides(row, largest);
         return found;
     }
 
@@ -110,7 +237,8 @@ private:
     }
     i64 cone_of(u64 row) const { return conic_.cone_of_row[row - conic_.first_row]; }
 
-    static constexpr u32 most_rows = 2048;
+    static constexpr u64 longest_short_column = 2;
+    static constexpr u32 most_rows = 2048, most_variables = 512, nowhere = ~u32(0);
     static constexpr u64 least_entries = 65536;
     static constexpr u64 most_rows_of_a_cone = 64;  // cones that are alike in these are taken to be of one kind
 
@@ -119,6 +247,8 @@ private:
     const Masses& masses_;
     const ConicNumbers& conic_;
     Kinds rows_, entries_;
+    Array<u64> columns_;  // empty until columns are looked at
+    Array<u32> lengths_;  // of the columns
     u64 n_row_pairs_ = 0, n_rows_alike_ = 0, n_entry_pairs_ = 0, n_entries_alike_ = 0;
 };
 

@@ -20,8 +20,7 @@ public:
     // Whether a search with them may find clearly more than one with equal masses. Numbers that are in proportion but for
     // rounding, which exact masses may part, are taken to be so.
     bool speak() const {
-        const MassesLookedAt masses{of_.sizes.floats.data(), of_.prices.floats.data(),
-                                    [this](u32 j) { return quantised(variables[j]); },
+        const MassesLookedAt masses{of_, [this](u32 j) { return quantised(variables[j]); },
                                     [this](u32 i) { return quantised(rows[i]); }};
         return LookAtMasses(problem_, given_rows_, masses, conic_).speaks();
     }

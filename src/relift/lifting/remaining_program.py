@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from relift.arrays import FieldElements, Flags, Indices, SparseMatrix, Vector
-from relift.lifting.duplicate_rows import Duplicates, find_duplicates
+from relift.lifting.duplicate_rows import ROUNDING, Duplicates, find_duplicates
 from relift.lifting.reduction import Reduction, trivial_reduction
 from relift.lifting.substitution import Substitution
 from relift.lifting.tightest_bounds import NO_ROW, BoundingRows, BoundsOfRows, ExactSides, ScaledBounds
@@ -179,16 +179,28 @@ def _merge(work: Substitution, duplicates: Duplicates) -> tuple[Indices, Indices
 
 
 def _differ(sides: ExactSides, duplicates: Duplicates, apart: Flags) -> bool:
-    """Whether no two rows of a group that stays as it is have the same bounds, divided by the factors of the rows."""
+    """Whether no two rows of a group that stays as it is have the same bounds, divided by the factors of the rows.
+
+    What differs by rounding alone is the same, as it is where bounds are read as proportional.
+    """
     i, ratio = duplicates.member[apart], duplicates.ratio[apart]
     heads, group = numbered_among(duplicates.leader[apart], sides.low.size)
     inverse = exact.inverse(duplicates.ratio_image[apart])
     bounds = ScaledBounds.of(sides.low[i], sides.high[i], sides.low_image[i], sides.high_image[i], ratio, inverse)
-    low = np.concatenate([sides.low_image[heads], bounds.low_image])
-    high = np.concatenate([sides.high_image[heads], bounds.high_image])
-    groups = np.concatenate([np.arange(heads.size), group])
-    order = np.lexsort((high, low, groups))
-    same = np.ones(order.size - 1, bool)
-    for numbers in (groups[order], low[order], high[order]):
-        same &= numbers[1:] == numbers[:-1]
-    return not same.any()
+    group = np.concatenate([np.arange(heads.size), group])
+    low = _runs(group, np.concatenate([sides.low[heads], bounds.low]))
+    high = _runs(group, np.concatenate([sides.high[heads], bounds.high]))
+    return bool(np.unique(np.stack([low, high]), axis=1).shape[1] == group.size)
+
+
+def _runs(groups: Indices, values: Vector) -> Indices:
+    """The run of each value: those of a group that follow each other with gaps no larger than by rounding."""
+    order = np.lexsort((values, groups))
+    groups, values = groups[order], values[order]
+    finite = np.isfinite(values)
+    gaps = np.diff(np.where(finite, values, 0.0))
+    is_near = (gaps <= ROUNDING * np.abs(np.where(finite, values, 0.0))[1:]) & finite[1:] & finite[:-1]
+    is_same = (is_near | (values[1:] == values[:-1])) & (groups[1:] == groups[:-1])
+    runs = np.empty(values.size, np.int64)
+    runs[order] = np.concatenate([[0], np.cumsum(~is_same)])
+    return runs

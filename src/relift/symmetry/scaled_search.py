@@ -654,7 +654,7 @@ class _Search:
         if self.reads_curvatures and program.P is not None:
             q, costs = Curvatures.of(program.P).as_costs(bounds, program.q, costs)
             program = program.replace(q=q)
-        looks = looks and self.n_entries > SMALL and self.cones is None
+        looks = looks and self.n_entries > SMALL and self.cones is None and self.small is None
         masses = masses_of(
             program, bounds, rows, costs, variables, row_classes, self.settings.values, self.kept, looks=looks
         )
