@@ -238,8 +238,8 @@ private:
     i64 cone_of(u64 row) const { return conic_.cone_of_row[row - conic_.first_row]; }
 
     static constexpr u64 longest_short_column = 2;
-    static constexpr u32 most_rows = 2048, most_variables = 512, nowhere = ~u32(0);
-    static constexpr u64 least_entries = 65536;
+    static constexpr u32 most_rows = 1024, most_variables = 256, nowhere = ~u32(0);
+    static constexpr u64 least_entries = 8192;
     static constexpr u64 most_rows_of_a_cone = 64;  // cones that are alike in these are taken to be of one kind
 
     const Problem<Index>& problem_;
