@@ -127,7 +127,7 @@ void test_many_values_are_read_as_one_by_one() {
 // The words of entries are those of their values whatever the form, which depends on how many values there are.
 void test_forms_of_weights() {
     const u64 n_entries = 60000;
-    for (const u32 n_values : {1u, 2u, 256u, 257u, 4096u, 4097u, 50000u})
+    for (const u32 n_values : {1u, 2u, 256u, 257u, 2048u, 2049u, 50000u})
         for (const u64 n_given : {n_entries, u64(20000)}) {
             std::vector<double> values(n_given);
             for (u64 e = 0; e < n_given; ++e) values[e] = 0.1 * double(1 + e * 7919 % n_values);
@@ -143,7 +143,7 @@ void test_forms_of_weights() {
                 for (const double value : values)
                     if (!visit(bits_of(value))) return;
             }, word_of, [&](u64* words) { write(0, n_given, words); });
-            const bool has_room = n_values <= 4096 && n_given == n_entries;
+            const bool has_room = n_values <= 2048 && n_given == n_entries;
             CHECK(one.kind == (n_values == 1     ? WeightKind::unit
                                : n_values <= 256 ? WeightKind::table
                                : has_room        ? WeightKind::wide_table

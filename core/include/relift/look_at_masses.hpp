@@ -37,6 +37,9 @@ public:
     bool speaks() {
         const SampledRows sample = sampled();
         if (!looks_as_if_they_speak(sample)) return false;
+        // Where the program is small, or its columns are long, a search costs hardly more.
+        const u64 n_entries = problem_.A.n_entries(), n_vertices = u64(problem_.n_variables) + problem_.n_rows;
+        if (n_entries < least_for_columns || n_entries > longest_for_columns * n_vertices) return true;
         look_at_columns(sample);
         return looks_as_if_they_speak(sample);
     }
@@ -239,7 +242,7 @@ private:
 
     static constexpr u64 longest_short_column = 2;
     static constexpr u32 most_rows = 1024, most_variables = 256, nowhere = ~u32(0);
-    static constexpr u64 least_entries = 8192;
+    static constexpr u64 least_entries = 8192, least_for_columns = 1 << 16, longest_for_columns = 8;
     static constexpr u64 most_rows_of_a_cone = 64;  // cones that are alike in these are taken to be of one kind
 
     const Problem<Index>& problem_;

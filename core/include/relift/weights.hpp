@@ -2,7 +2,7 @@
 //
 // Four forms, so that the loops over entries read as little as they can: no words at all where all values are
 // equal (sums are then as good as counts), one byte for each entry where there are at most 256 values, two where there
-// are some thousands, else 64 bits. The word 0 stands for an entry that counts as absent: an explicit zero, say.
+// are some two thousand, else 64 bits. The word 0 stands for an entry that counts as absent: an explicit zero, say.
 #pragma once
 #include <memory>
 
@@ -67,7 +67,8 @@ class KeyNumbers {
     static constexpr u32 n_slots = 1u << log_slots;
 
 public:
-    static constexpr u32 most = n_slots / 4;
+    // Of many values: so few that, where there are more, the first entries mostly show it.
+    static constexpr u32 most = sizeof(Id) == 1 ? n_slots / 4 : n_slots / 8;
     static constexpr u32 none = ~u32(0);
     static constexpr u64 no_key = ~u64(0);  // neither a field element nor the bits of a number
     KeyNumbers() { std::fill(std::begin(slots_), std::end(slots_), Slot{no_key, none}); }
@@ -100,7 +101,7 @@ private:
 };
 
 // So many entries for each value of a table at least: below, words are as good as their numbers and the table.
-constexpr u64 entries_of_a_value = 8;
+constexpr u64 entries_of_a_value = 16;
 
 template <class Id> Array<Id>& ids_of(Weights& weights) {
     if constexpr (sizeof(Id) == 1) return weights.ids.narrow;
