@@ -105,6 +105,41 @@ def test_residuals_have_the_same_bits_whatever_the_number_of_threads() -> None:
         assert len(found) == 1
 
 
+def large_program(kind: str, *, by_rows: bool) -> Program:
+    """A program of a few kinds of variables, twice, some of which tell others their sizes and prices."""
+    random = np.random.default_rng(5)
+    m, n, size = 8_000, 60_000, 420_000
+    if by_rows:
+        m, n = n, m
+    values = {"ones": np.ones(1), "few": np.array([1.0, 2.5, -3.0]), "many": random.normal(size=9000)}[kind]
+    at = random.integers(m, size=size), random.integers(n, size=size)
+    block = sparse.coo_array((random.choice(values, size=size), at), shape=(m, n))
+    A = sparse.block_diag([block, block], format="csr" if by_rows else "csc")
+    ub = np.tile(random.choice([np.inf, 1.0, 3.0], size=n), 2)
+    u = np.tile(random.choice([np.inf, 10.0, 20.0], size=m), 2)
+    return Program(q=np.tile(random.integers(-2, 3, n), 2).astype(float), A=A, l=-1.0, u=u, lb=0, ub=ub)
+
+
+@needs_core
+@pytest.mark.parametrize("by_rows", [False, True])
+@pytest.mark.parametrize("kind", ["ones", "few", "many"])
+def test_liftings_have_the_same_bits_whatever_the_number_of_threads(kind: str, by_rows: bool) -> None:
+    program = large_program(kind, by_rows=by_rows)
+    found: list[list[Any]] = []
+    for number in (1, 2, 3, 4):
+        lifting = relift.lift(program, threads=number)
+        small, symmetry = lifting.small, lifting.quotient.symmetry
+        found.append([
+            symmetry.variables.labels, symmetry.rows.labels, symmetry.variable_scales, symmetry.row_scales,
+            symmetry.variable_masses, symmetry.row_masses,
+            small.q, small.l, small.u, small.lb, small.ub, small.A.indptr, small.A.indices, small.A.data,
+        ])  # fmt: skip
+    for other in found[1:]:
+        for one, another in zip(found[0], other, strict=True):
+            assert np.array_equal(one, another)
+    assert found[0][0].max() < program.n_variables // 2
+
+
 def test_threads_of_solve_hold_inside_the_call_and_not_after_it() -> None:
     program = Program(q=np.ones(3), A=np.ones((1, 3)), l=[1], lb=0)
     seen: list[int] = []

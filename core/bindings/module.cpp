@@ -286,15 +286,30 @@ private:
     KeptProgram* home_ = nullptr;
 };
 
-// The values of A as a refinement has left them; null if it has not, or has read others.
-template <class Index>
-const Weights* values_read(PyObject* capsule, const SparseView<Index>& A, int decimal) {
-    if (capsule == Py_None) return nullptr;
-    const auto* home = static_cast<KeptProgram*>(PyCapsule_GetPointer(capsule, name_of_kept));
-    if (!home) throw PythonError();
-    const bool is_same = home->A_values == A.values && home->A_size == A.n_entries() && home->decimal == decimal;
-    return is_same && home->weights.has_A ? &home->weights.A : nullptr;
-}
+// The values of A as a refinement has left them, taken out in the same way; null if it has not, or has read others.
+class LentValues {
+public:
+    template <class Index>
+    LentValues(PyObject* capsule, const SparseView<Index>& A, int decimal) {
+        if (capsule == Py_None) return;
+        auto* const home = static_cast<KeptProgram*>(PyCapsule_GetPointer(capsule, name_of_kept));
+        if (!home) throw PythonError();
+        const bool is_same = home->A_values == A.values && home->A_size == A.n_entries() && home->decimal == decimal;
+        if (!is_same || !home->weights.has_A) return;
+        home_ = home;
+        here_ = std::exchange(*home, KeptProgram());
+    }
+    LentValues(const LentValues&) = delete;
+    LentValues& operator=(const LentValues&) = delete;
+    ~LentValues() {
+        if (home_) *home_ = std::move(here_);
+    }
+    const Weights* of_A() const { return home_ ? &here_.weights.A : nullptr; }
+
+private:
+    KeptProgram here_;
+    KeptProgram* home_ = nullptr;
+};
 
 // The arrays of multipliers, kept while they are used.
 class MultiplierBuffers {
@@ -461,9 +476,10 @@ PyObject* own_scales(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         PyObject *numbers[8], *results[6];
         int sizes, signs;
-        if (!PyArg_ParseTuple(arguments, "OOOOOOOOppOOOOOO", &numbers[0], &numbers[1], &numbers[2], &numbers[3],
+        unsigned n_threads;
+        if (!PyArg_ParseTuple(arguments, "OOOOOOOOppOOOOOOI", &numbers[0], &numbers[1], &numbers[2], &numbers[3],
                               &numbers[4], &numbers[5], &numbers[6], &numbers[7], &sizes, &signs, &results[0],
-                              &results[1], &results[2], &results[3], &results[4], &results[5]))
+                              &results[1], &results[2], &results[3], &results[4], &results[5], &n_threads))
             return nullptr;
         const u64 size = Buffer(numbers[0]).size();
         if (size >= most_vertices) throw std::invalid_argument("there are 2^30 variables and rows or more");
@@ -488,7 +504,7 @@ PyObject* own_scales(PyObject*, PyObject* arguments) {
                               out.images && out.states && out.low_word && out.high_word;
         if (!is_whole || (given.cost && !(given.cost_image && out.cost_word)) || (given.mass && !given.mass_image))
             throw std::invalid_argument("an array is missing");
-        find_own_scales(given, sizes, signs, out);
+        without_lock([&] { find_own_scales(given, sizes, signs, out, n_threads); });
         return none();
     });
 }
@@ -583,6 +599,7 @@ struct LookArguments {
     Py_ssize_t n_variables, n_rows;
     PyObject *variables, *rows;
     bool is_sampled = false;  // the work checks the indices of A that it reads
+    unsigned n_threads = 1;
 };
 
 // Calls work(problem) with matrices that were checked; the interpreter stays locked, since the work is short.
@@ -596,9 +613,9 @@ PyObject* with_problem(const LookArguments& given, const MatrixBuffers* P, const
     if (P) problem.P = P->view<Index>(n, n);
     problem.n_variables = u32(n);
     problem.n_rows = u32(m);
-    if (P) P->check(problem.P, 1);
+    if (P) P->check(problem.P, given.n_threads);
     if (given.is_sampled) check_offsets(problem.A, A.offsets.size(), A.indices.size(), A.values.size());
-    else A.check(problem.A, 1);
+    else A.check(problem.A, given.n_threads);
     return work(problem);
 }
 
@@ -618,17 +635,20 @@ PyObject* likeness(PyObject*, PyObject* arguments) {
         given.is_sampled = true;
         PyObject *labels_given, *row_labels_given;
         int only_in_proportion;
-        if (!PyArg_ParseTuple(arguments, "OpnnOOOOp", &given.A, &given.A_is_by_rows, &given.n_variables, &given.n_rows,
-                              &given.variables, &given.rows, &labels_given, &row_labels_given, &only_in_proportion))
+        if (!PyArg_ParseTuple(arguments, "OpnnOOOOp|I", &given.A, &given.A_is_by_rows, &given.n_variables, &given.n_rows,
+                              &given.variables, &given.rows, &labels_given, &row_labels_given, &only_in_proportion,
+                              &given.n_threads))
             return nullptr;
         return with_any_problem(given, [&](const auto& problem) -> PyObject* {
             const SampledNumbers variables(given.variables, problem.n_variables), rows(given.rows, problem.n_rows);
             if (!variables.numbers.cost.first) throw std::invalid_argument("costs are missing");
             const Buffer labels(labels_given), row_labels(row_labels_given);
-            const Likeness found =
-                look_at_rows(problem, variables.numbers, rows.numbers,
-                             labels.elements<i64>('i', "labels", problem.n_variables),
-                             row_labels.elements<i64>('i', "row_labels", problem.n_rows), only_in_proportion);
+            const i64* const label = labels.elements<i64>('i', "labels", problem.n_variables);
+            const i64* const row_label = row_labels.elements<i64>('i', "row_labels", problem.n_rows);
+            const Likeness found = without_lock([&] {
+                return look_at_rows(problem, variables.numbers, rows.numbers, label, row_label, only_in_proportion,
+                                    given.n_threads);
+            });
             return Py_BuildValue("OO", found.speaks() ? Py_True : Py_False,
                                  found.speaks_in_proportion() ? Py_True : Py_False);
         });
@@ -669,17 +689,16 @@ PyObject* kinds_in_floats(PyObject*, PyObject* arguments) {
         PyObject* conic_given = Py_None;
         int sizes, signs, scales_rows, has_masses, looks;
         double may_stay;
-        unsigned n_threads;
         if (!PyArg_ParseTuple(arguments, "OOpnnOOppppdpI|O", &given.P, &given.A, &given.A_is_by_rows, &given.n_variables,
                               &given.n_rows, &given.variables, &given.rows, &sizes, &signs, &scales_rows, &has_masses,
-                              &may_stay, &looks, &n_threads, &conic_given))
+                              &may_stay, &looks, &given.n_threads, &conic_given))
             return nullptr;
         const ConicBuffers conic(conic_given, sizes != 0, given);
         return with_any_problem(given, [&](const auto& problem) -> PyObject* {
             const SampledNumbers variables(given.variables, problem.n_variables), rows(given.rows, problem.n_rows);
             if (!variables.numbers.cost.first) throw std::invalid_argument("costs are missing");
             const ApartQuestion question{sizes != 0, signs != 0, scales_rows != 0, has_masses != 0, may_stay,
-                                         looks != 0, conic.numbers, n_threads};
+                                         looks != 0, conic.numbers, given.n_threads};
             const FloatKinds kinds =
                 without_lock([&] { return ToldApart(problem, variables.numbers, rows.numbers, question).run(); });
             const auto bytes_of = [](const Array<u32>& some) {
@@ -700,10 +719,10 @@ PyObject* masses(PyObject*, PyObject* arguments) {
         Py_ssize_t n_classes, n_row_classes;
         PyObject* kept = Py_None;
         int decimal, looks = 0;
-        if (!PyArg_ParseTuple(arguments, "OOpnnpOOOOnnOOOO|Op", &given.P, &given.A, &given.A_is_by_rows,
+        if (!PyArg_ParseTuple(arguments, "OOpnnpOOOOnnOOOO|OpI", &given.P, &given.A, &given.A_is_by_rows,
                               &given.n_variables, &given.n_rows, &decimal, &given.variables, &given.rows, &labels_given,
                               &row_labels_given, &n_classes, &n_row_classes, &floats_given, &images_given,
-                              &row_floats_given, &row_images_given, &kept, &looks))
+                              &row_floats_given, &row_images_given, &kept, &looks, &given.n_threads))
             return nullptr;
         return with_any_problem(given, [&](const auto& problem) -> PyObject* {
             const u64 n = problem.n_variables, m = problem.n_rows;
@@ -723,13 +742,16 @@ PyObject* masses(PyObject*, PyObject* arguments) {
             const MassArrays out{floats.elements<double>('f', "floats", n), images.elements<u64>('u', "images", n)};
             const MassArrays row_out{row_floats.elements<double>('f', "row_floats", m),
                                      row_images.elements<u64>('u', "row_images", m)};
-            const SizesAndPrices of =
-                find_masses(problem, decimal ? Reading::decimal : Reading::bits, variables.numbers, rows.numbers, label,
-                            row_label, u64(n_classes), u64(n_row_classes), out, row_out, values_read(kept, problem.A, decimal));
-            if (!looks) return PyBool_FromLong(true);
-            const MassesLookedAt looked_at{of, [&](u32 j) { return out.images[j]; },
-                                           [&](u32 i) { return row_out.images[i]; }};
-            return PyBool_FromLong(LookAtMasses(problem, rows.numbers, looked_at, ConicNumbers()).speaks());
+            const LentValues read(kept, problem.A, decimal);
+            const bool speak = without_lock([&] {
+                const SizesAndPrices of = find_masses(
+                    problem, decimal ? Reading::decimal : Reading::bits, variables.numbers, rows.numbers, label, row_label,
+                    u64(n_classes), u64(n_row_classes), out, row_out, read.of_A(), given.n_threads);
+                const MassesLookedAt looked_at{of, [&](u32 j) { return out.images[j]; },
+                                               [&](u32 i) { return row_out.images[i]; }};
+                return !looks || LookAtMasses(problem, rows.numbers, looked_at, ConicNumbers(), given.n_threads).speaks();
+            });
+            return PyBool_FromLong(speak);
         });
     });
 }
@@ -819,8 +841,8 @@ PyMethodDef methods[] = {
      "conic_scales(b, image, has_open_sign, sizes, floats, images, states, word): fills the last four."},
     {"own_scales", own_scales, METH_VARARGS,
      "own_scales(low, high, cost, mass, low_image, high_image, cost_image, mass_image, sizes, signs, floats, images, "
-     "states, low_word, high_word, cost_word): sizes and signs that numbers of their own decide; cost and mass may be "
-     "None."},
+     "states, low_word, high_word, cost_word, threads): sizes and signs that numbers of their own decide; cost and mass "
+     "may be None."},
     {"relative_scales", relative_scales, METH_VARARGS,
      "relative_scales(labels, states, n_classes, floats, images): scales relative to the first of each class."},
     {"kinds_in_floats", kinds_in_floats, METH_VARARGS,
@@ -829,12 +851,12 @@ PyMethodDef methods[] = {
      "and of rows they tell, whether that was not asked since a look said that masses gain little, and None or the variables "
      "and the rows that may not be alone, as bytes of 32-bit numbers; conic is None, or the cone, the kind and whether the sign is open of each of the last rows."},
     {"likeness", likeness, METH_VARARGS,
-     "likeness(A, A_is_csr, n_variables, n_rows, variables, rows, labels, row_labels, only_in_proportion): looks at some "
-     "rows; returns whether they speak for masses, unless only the second is asked, and whether right-hand sides in "
+     "likeness(A, A_is_csr, n_variables, n_rows, variables, rows, labels, row_labels, only_in_proportion, threads): looks at "
+     "some rows; returns whether they speak for masses, unless only the second is asked, and whether right-hand sides in "
      "proportion do, to ten digits."},
     {"masses", masses, METH_VARARGS,
      "masses(P, A, A_is_csr, n_variables, n_rows, decimal, variables, rows, labels, row_labels, n_classes, "
-     "n_row_classes, floats, images, row_floats, row_images, kept, looks): masses from sizes and prices, equal within "
+     "n_row_classes, floats, images, row_floats, row_images, kept, looks, threads): masses from sizes and prices, equal within "
      "classes; kept is None, or what kept_weights() returned for A. Returns whether things of one kind have different "
      "ones, by a look at some rows, or True if it does not look."},
     {"predicted_fill", predicted_fill, METH_VARARGS,

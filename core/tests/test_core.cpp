@@ -958,6 +958,112 @@ void test_words_are_grouped_and_counted_alike_by_threads() {
         }
 }
 
+// Costs, and bounds of variables and rows, with what the core reads of them.
+struct Given {
+    std::vector<double> cost, low, high, l, u;
+    std::vector<u64> images[5];
+    Given(u32 n, u32 m) : cost(n, 1.0), low(n, 0.0), high(n, 1.0), l(m, -HUGE_VAL), u(m, 1.0) {}
+    void read() {
+        u32 place = 0;
+        for (const auto* some : {&cost, &low, &high, &l, &u}) {
+            images[place].clear();
+            for (const double number : *some) images[place].push_back(image_of(number, Reading::decimal));
+            ++place;
+        }
+    }
+    passes::GivenNumbers variables() const {
+        return {{low.data(), 1}, {high.data(), 1}, {cost.data(), 1}, {images[1].data(), 1}, {images[2].data(), 1},
+                {images[0].data(), 1}, cost.size()};
+    }
+    passes::GivenNumbers rows() const {
+        return {{l.data(), 1}, {u.data(), 1}, {}, {images[3].data(), 1}, {images[4].data(), 1}, {}, l.size()};
+    }
+};
+
+// Large enough for several threads: masses, and looks at them, and what floats tell, are those of one thread.
+void test_masses_and_floats_are_alike_by_threads() {
+    std::mt19937_64 random(31);
+    for (const bool by_rows : {false, true})
+        for (const u32 kind : {0u, 1u, 2u}) {
+            const u32 n = by_rows ? 6000 : 62000, m = by_rows ? 62000 : 6000;
+            const RandomProgram<std::int32_t> program(random, n, m, 60, kind ? 7 : 30000, kind == 2, by_rows);
+            const auto problem = program.problem();
+            CHECK(problem.A.n_entries() > 3 * least_entries_of_a_thread && scattering_threads(problem.A, 3, sizeof(Offer)) > 1);
+            Given given(n, m);
+            for (u32 j = 0; j < n; ++j) {  // some sizes and prices are told by others
+                given.cost[j] = random() % 4 ? 0.0 : double(random() % 5) - 2;
+                given.high[j] = random() % 4 ? HUGE_VAL : double(1 + random() % 5);
+            }
+            for (u32 i = 0; i < m; ++i) given.u[i] = random() % 3 ? 0.0 : double(random() % 4);
+            given.read();
+            const passes::GivenNumbers variables = given.variables(), rows = given.rows();
+            const OwnNumbers own{given.low.data(), given.high.data(), given.cost.data(), nullptr, given.images[1].data(),
+                                 given.images[2].data(), given.images[0].data(), nullptr, n};
+            const OwnNumbers own_rows{given.l.data(), given.u.data(), nullptr, nullptr, given.images[3].data(),
+                                      given.images[4].data(), nullptr, nullptr, m};
+            std::vector<i64> labels(n), row_labels(m);
+            for (u32 j = 0; j < n; ++j) labels[j] = j % 1000;
+            for (u32 i = 0; i < m; ++i) row_labels[i] = i;
+            std::vector<double> floats[2] = {std::vector<double>(n + m), std::vector<double>(n + m)};
+            std::vector<u64> images[2] = {std::vector<u64>(n + m), std::vector<u64>(n + m)};
+            std::vector<double> in_floats[2] = {std::vector<double>(n + m), std::vector<double>(n + m)};
+            bool speaks[2] = {};
+            FloatKinds kinds[2][4];
+            for (const u32 n_threads : {1u, 2u, 3u}) {
+                const u32 at = n_threads > 1;
+                const SizesAndPrices of = find_masses(
+                    problem, Reading::decimal, own, own_rows, labels.data(), row_labels.data(), 1000, m,
+                    MassArrays{floats[at].data(), images[at].data()}, MassArrays{&floats[at][n], &images[at][n]}, nullptr, n_threads);
+                const MassesLookedAt masses{of, [&](u32 j) { return images[at][j]; }, [&](u32 i) { return images[at][n + i]; }};
+                speaks[at] = LookAtMasses(problem, own_rows, masses, ConicNumbers(), n_threads).speaks();
+                find_masses(problem, variables, rows, in_floats[at].data(), &in_floats[at][n], n_threads);
+                CHECK(floats[at] == floats[0] && images[at] == images[0] && in_floats[at] == in_floats[0]);
+                CHECK(speaks[at] == speaks[0]);
+                for (const u32 k : {0u, 1u, 2u, 3u}) {
+                    ApartQuestion question{true, true, true, k % 2 == 1, k < 2 ? 0.0 : 0.02};
+                    question.n_threads = n_threads;
+                    FloatKinds& found = kinds[at][k] = ToldApart(problem, variables, rows, question).run();
+                    const FloatKinds& expected = kinds[0][k];
+                    CHECK(found.are_all_apart == expected.are_all_apart && found.variables == expected.variables);
+                    CHECK(found.rows == expected.rows && found.are_few_left == expected.are_few_left);
+                    CHECK(found.variables_left == expected.variables_left && found.rows_left == expected.rows_left);
+                }
+                CHECK(supports_are_distinct(problem, n, n_threads) == supports_are_distinct(problem, n));
+            }
+        }
+    CHECK(memory_count().now == 0);
+}
+
+// Rows that the columns of the last block alone tell apart, and two of them that nothing does.
+void test_floats_are_scattered_in_blocks() {
+    const u32 n_kinds = 16, m = 4 * least_entries_of_a_thread / n_kinds + 16, n = n_kinds * m;
+    std::vector<std::int32_t> offsets(n + 1), indices(n);
+    std::vector<double> values(n, 1.0);
+    Given given(n, m);
+    for (u32 j = 0; j < n; ++j) {
+        offsets[j + 1] = std::int32_t(j + 1);
+        indices[j] = std::int32_t(j % m);
+        given.high[j] = 1.0 + double(j / m);
+        if (j / m + 1 == n_kinds) values[j] = 1.0 + double(j % m);
+    }
+    given.read();
+    Problem<std::int32_t> problem;
+    problem.n_variables = n, problem.n_rows = m;
+    problem.A = {n, m, offsets.data(), indices.data(), values.data()};
+    CHECK(scattering_threads(problem.A, 4, sizeof(SumOfTerms)) == 4);
+    const passes::GivenNumbers variables = given.variables(), rows = given.rows();
+    for (const bool are_apart : {true, false}) {
+        if (!are_apart) values[n - 1] = values[n - 2];
+        for (const u32 n_threads : {1u, 3u}) {
+            ApartQuestion question{false, false, false, false};
+            question.n_threads = n_threads;
+            const FloatKinds kinds = ToldApart(problem, variables, rows, question).run();
+            CHECK(kinds.are_all_apart == are_apart);
+            CHECK(are_apart || (kinds.are_few_left && kinds.variables_left.size() >= 2 * n_kinds && kinds.rows_left.size() >= 2));
+        }
+    }
+}
+
 int main() {
     test_equal_words_are_seen();
     test_scales_by_integers<std::int32_t>();
@@ -991,5 +1097,7 @@ int main() {
     test_malformed_matrices();
     test_parallel_blocks();
     test_threads_change_nothing();
+    test_masses_and_floats_are_alike_by_threads();
+    test_floats_are_scattered_in_blocks();
     std::puts("all passed");
 }

@@ -95,6 +95,7 @@ def likeness(
     labels: NDArray[np.int64],
     row_labels: NDArray[np.int64],
     only_in_proportion: bool,
+    n_threads: int = 1,
     /,
 ) -> tuple[bool, bool]: ...
 def masses_speak(
@@ -127,6 +128,7 @@ def masses(
     row_images: _Words,
     kept: object = None,
     looks: bool = False,
+    n_threads: int = 1,
     /,
 ) -> bool: ...
 def own_scales(
@@ -146,6 +148,7 @@ def own_scales(
     low_word: _Words,
     high_word: _Words,
     cost_word: _Words | None,
+    n_threads: int,
     /,
 ) -> None: ...
 def equalise_masses(

@@ -401,12 +401,16 @@ CORE = _of(
     ("row_scales.hpp", "/ 4 * 3 && are_ascending(matrix, n_threads);", "/ 4 * 3;", "test_core"),
     (
         "supports.hpp",
-        "words[A.indices[e]] += A.values[e] != 0 ? word : 0;",
-        "words[A.indices[e]] += word;",
+        "sums[A.indices[e]] += A.values[e] != 0 ? word : 0;",
+        "sums[A.indices[e]] += word;",
         "test_core",
     ),
     ("supports.hpp", "words.end(), u64(0)) == words.end() && ", "words.end(), u64(0)) == words.end() || ", "test_core"),
     ("told_apart.hpp", "].add(A.values[e], word);", "].add(double(e), word);", "test_core"),
+    ("told_apart.hpp", "sums_[minor].add(sums[minor]);", ";", "test_core"),
+    ("told_apart.hpp", "(all.there[word] & bits[k].there[word]);", "0;", "test_core"),
+    ("masses.hpp", "best_[to].take(own[k][to], takes_least_);", "best_[to] = own[k][to];", "test_core"),
+    ("threads.hpp", "sums[minor] += own[k][minor];", ";", "test_core"),
     ("float_colours.hpp", "if (!are_alone_[k] || (!were_alone", "if (are_alone_[k] || (!were_alone", "test_core"),
     (
         "exact_values.hpp",

@@ -40,7 +40,7 @@ inline PyObject* py_submatrix(PyObject*, PyObject* arguments) {
             size_t count;
             {
                 const WithoutLock unlocked;
-                count = count_entries(M, majors, n_kept, some.get(), offsets.as<Index>());
+                count = count_entries(M, majors, n_kept, some.get(), offsets.as<Index>(), n_threads);
             }
             if (sizeof(Index) == 4 && count > most_indices)
                 throw std::invalid_argument("the submatrix has 2^31 entries or more");

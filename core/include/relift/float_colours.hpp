@@ -40,7 +40,7 @@ inline i64 floor_of(double number) {
 
 // What a colour adds to sums, and the square of its error.
 struct FloatWord {
-    double word = 0, square = 0;
+    double word, square;
 };
 
 struct SumOfTerms {
@@ -81,7 +81,9 @@ public:
     // that stay at rest.
     FloatColours(u64 size, bool are_variables, u64 n_more_words = 0)
         : keys(size), words(size + n_more_words), squares_(size), scales_(size), states_(size),
-          largest_clear_(std::pow(reach_of_clear(size) / many_errors, 2)), are_variables_(are_variables) {}
+          largest_clear_(std::pow(reach_of_clear(size) / many_errors, 2)), are_variables_(are_variables) {
+        std::fill(words.begin() + i64(size), words.end(), FloatWord());
+    }
     static constexpr double many_errors = 32;  // no two members of a class differ by so many
     static constexpr double most_square = 1;
     static constexpr int most_places_seen = 10;  // for kinds of numbers, as a power of 2
@@ -204,7 +206,7 @@ public:
 
     // Those that are alone in their class have no error from now on, and keep their colours: whatever is the same number for
     // all who meet it is a colour of a class of one.
-    void settle_all_but(const Array<u32>& left) {
+    void settle_all_but(const Array<u32>& left, u32 n_threads = 1) {
         Array<u8> were_alone(size(), 1);
         were_alone.swap(are_alone_);
         begin_round();
@@ -213,11 +215,13 @@ public:
             largest_square = std::max(largest_square, squares_[k]);
             n_vague += !(squares_[k] <= largest_clear_);
         }
-        for (u64 k = 0; k < size(); ++k) {
-            if (!are_alone_[k] || (!were_alone.empty() && were_alone[k])) continue;
-            squares_[k] = of_rounding;
-            words[k] = word_of(k, keys[k], of_rounding);
-        }
+        over_range(size(), threads_for(size(), n_threads), [&](u64 first, u64 last) {
+            for (u64 k = first; k < last; ++k) {
+                if (!are_alone_[k] || (!were_alone.empty() && were_alone[k])) continue;
+                squares_[k] = of_rounding;
+                words[k] = word_of(k, keys[k], of_rounding);
+            }
+        });
     }
     bool rests_at(u64 k) const { return states_[k] & rests; }
 

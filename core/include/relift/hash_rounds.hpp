@@ -134,13 +134,6 @@ void gather(const SparseView<Index>& matrix, const Weights& weights, Source sour
     });
 }
 
-// How many threads scatter: further sums may take half a word for each entry, not more.
-template <class Index>
-u32 scattering_threads(const SparseView<Index>& matrix, u32 n_threads) {
-    const u64 most_parts = matrix.n_minor ? matrix.n_entries() / 2 / matrix.n_minor : 0;
-    return threads_for(matrix.n_entries(), u32(std::min<u64>(n_threads, 1 + most_parts)));
-}
-
 // parts has room for the sums of all threads but one.
 template <class Algebra, class Index>
 void scatter(const SparseView<Index>& matrix, const Weights& weights, Source source, u64* sums, Array<u64>& parts,

@@ -43,19 +43,18 @@ struct SampledRows {
     Array<SampledEntry> entries;  // row by row; rows are numbered as in `rows`
 };
 
-// Entries of rows that are evenly spread, row by row, of a matrix by columns: all its indices are read, so that what is
-// done for each is little, and without a branch.
+// Entries of some columns in chosen rows, of which there are so many and which are evenly spread; rows are numbered among
+// them. All indices are read, so that what is done for each is little, and without a branch.
 template <class Index>
-Array<SampledEntry> entries_by_columns(const SparseView<Index>& A, const Array<u32>& rows) {
-    const u64 m = A.n_minor, n_chosen = rows.size(), n_entries = A.n_entries();
-    Array<u8> is_chosen(m, 0);
-    Array<u64> start(n_chosen + 1, 0);
-    for (const u32 row : rows) is_chosen[row] = 1;
-    Array<SampledEntry> by_columns, entries;
+Array<SampledEntry> entries_of_chosen(const SparseView<Index>& A, const Array<u8>& is_chosen, u64 n_chosen, u32 first_column,
+                                      u32 last_column) {
+    const u64 m = A.n_minor, end = u64(A.offsets[last_column]);
+    Array<SampledEntry> found;
     constexpr u64 block = 2048;
     u32 hits[block];
-    for (u64 first = 0, column = 0; first < n_entries; first += block) {
-        const u64 size = std::min(block, n_entries - first);
+    u32 column = first_column;
+    for (u64 first = u64(A.offsets[first_column]); first < end; first += block) {
+        const u64 size = std::min(block, end - first);
         require_inside(A, first, first + size);
         u32 n_hits = 0;
         for (u32 k = 0; k < size; ++k) {
@@ -67,19 +66,35 @@ Array<SampledEntry> entries_by_columns(const SparseView<Index>& A, const Array<u
             while (u64(A.offsets[column + 1]) <= e) ++column;
             if (A.values[e] == 0) continue;
             const u64 place = (u64(A.indices[e]) * n_chosen + m - 1) / m;  // the only k for which k m / n_chosen is the row
-            by_columns.push_back({u32(place), u32(column), A.values[e]});
-            ++start[place + 1];
+            found.push_back({u32(place), column, A.values[e]});
         }
     }
-    for (u64 k = 0; k < n_chosen; ++k) start[k + 1] += start[k];
-    entries.resize(by_columns.size());
-    for (const SampledEntry& entry : by_columns) entries[start[entry.row]++] = entry;
+    return found;
+}
+
+// Entries of rows that are evenly spread, row by row, of a matrix by columns.
+template <class Index>
+Array<SampledEntry> entries_by_columns(const SparseView<Index>& A, const Array<u32>& rows, u32 n_threads = 1) {
+    Array<u8> is_chosen(A.n_minor, 0);
+    for (const u32 row : rows) is_chosen[row] = 1;
+    const u32 n_parts = threads_for(A.n_entries(), n_threads);
+    std::vector<Array<SampledEntry>> parts(n_parts);
+    in_parallel(n_parts, [&](u32 k) {
+        parts[k] = entries_of_chosen(A, is_chosen, rows.size(), first_major_of(A, k, n_parts), first_major_of(A, k + 1, n_parts));
+    });
+    Array<u64> start(rows.size() + 1, 0);
+    for (const auto& part : parts)
+        for (const SampledEntry& entry : part) ++start[entry.row + 1];
+    for (u64 k = 0; k < rows.size(); ++k) start[k + 1] += start[k];
+    Array<SampledEntry> entries(start.back());
+    for (const auto& part : parts)
+        for (const SampledEntry& entry : part) entries[start[entry.row]++] = entry;
     return entries;
 }
 
 // Rows that are evenly spread, fewer of them if they are long. Indices are checked as far as they are read.
 template <class Index>
-SampledRows sampled_rows(const Problem<Index>& problem) {
+SampledRows sampled_rows(const Problem<Index>& problem, u32 n_threads = 1) {
     const auto& A = problem.A;
     const u32 m = problem.n_rows;
     SampledRows sample;
@@ -88,7 +103,7 @@ SampledRows sampled_rows(const Problem<Index>& problem) {
     const u32 n_chosen = u32(std::min<u64>({m, most_rows_looked_at, std::max<u64>(2, most_entries_looked_at / length)}));
     for (u32 k = 0; k < n_chosen; ++k) sample.rows.push_back(u32(u64(k) * m / n_chosen));
     if (!problem.A_is_by_rows) {
-        sample.entries = entries_by_columns(A, sample.rows);
+        sample.entries = entries_by_columns(A, sample.rows, n_threads);
         return sample;
     }
     u64 n_sampled = 0;
@@ -137,7 +152,8 @@ inline bool have_sizes(const passes::GivenNumbers& numbers) {
 // With only_in_proportion just what speaks_in_proportion() tells is found.
 template <class Index>
 Likeness look_at_rows(const Problem<Index>& problem, const passes::GivenNumbers& variables,
-                      const passes::GivenNumbers& rows, const i64* variable_class, const i64* row_class, bool only_in_proportion = false) {
+                      const passes::GivenNumbers& rows, const i64* variable_class, const i64* row_class, bool only_in_proportion = false,
+                      u32 n_threads = 1) {
     const auto has_side = [](double side) { return std::isfinite(side) && side != 0; };
     if (only_in_proportion && !have_sizes(variables)) return Likeness();
     constexpr u64 without_cost = ~u64(0);
@@ -149,7 +165,7 @@ Likeness look_at_rows(const Problem<Index>& problem, const passes::GivenNumbers&
         const double fraction = std::frexp(std::fabs(side) / largest, &exponent);
         return side == 0 ? u64(0) : mix(u64(std::llround(fraction * 1e10)) ^ mix(u64(i64(exponent))));
     };
-    const SampledRows sample = sampled_rows(problem);
+    const SampledRows sample = sampled_rows(problem, n_threads);
     const auto& entries = sample.entries;
     const auto bits = [](double value) {
         u64 word;

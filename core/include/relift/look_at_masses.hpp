@@ -30,8 +30,9 @@ template <class Index, class Sides, class Masses>
 class LookAtMasses {
 public:
     // Sides are the bounds of the rows, as .low[i] and .high[i].
-    LookAtMasses(const Problem<Index>& problem, const Sides& sides, const Masses& masses, const ConicNumbers& conic)
-        : problem_(problem), sides_(sides), masses_(masses), conic_(conic) {}
+    LookAtMasses(const Problem<Index>& problem, const Sides& sides, const Masses& masses, const ConicNumbers& conic,
+                 u32 n_threads = 1)
+        : problem_(problem), sides_(sides), masses_(masses), conic_(conic), n_threads_(n_threads) {}
 
     // Whether some of one kind have different masses.
     bool speaks() {
@@ -53,6 +54,7 @@ private:
     struct KindOfRow {
         u64 word = 0;
         void add(u64 by_price, u64 by_size, bool is_short) { word += mix(by_size ^ (is_short ? mix(by_price) : 0)); }
+        void operator+=(const KindOfRow& other) { word += other.word; }
     };
     struct Kinds : PairCounter {
         Kinds() : PairCounter(false) {}
@@ -63,7 +65,7 @@ private:
     // rows. Masses are known when all entries have been read, so that to look at a few more costs little.
     SampledRows sampled() {
         const auto& A = problem_.A;
-        const u64 m = problem_.n_rows, n = problem_.n_variables, most_entries = std::max(least_entries, A.n_entries() / 16);
+        const u64 m = problem_.n_rows, most_entries = std::max(least_entries, A.n_entries() / 16);
         SampledRows sample;
         Array<u32> lengths;
         find_lengths(lengths);
@@ -93,13 +95,40 @@ private:
             for (const u32 row : sample.rows)
                 for (u64 e = u64(A.offsets[row]), end = u64(A.offsets[row + 1]); e < end; ++e) take(row, u32(A.indices[e]), e);
         } else {
-            for (u32 j = 0; j < n; ++j)
-                for (u64 e = u64(A.offsets[j]), end = u64(A.offsets[j + 1]); e < end; ++e)
-                    if (place[A.indices[e]] != nowhere) take(u32(A.indices[e]), j, e);
+            const u32 n_parts = threads_for(A.n_entries(), n_threads_);
+            std::vector<Array<SampledEntry>> parts(n_parts);  // with rows of the matrix
+            in_parallel(n_parts, [&](u32 k) {
+                find_entries(place, first_major_of(A, k, n_parts), first_major_of(A, k + 1, n_parts), parts[k]);
+            });
+            for (const auto& part : parts)
+                for (const SampledEntry& entry : part) sample.entries[start[entry.row]++] = entry;
         }
         const auto is_zero = [](const SampledEntry& entry) { return entry.value == 0; };
         sample.entries.erase(std::remove_if(sample.entries.begin(), sample.entries.end(), is_zero), sample.entries.end());
         return sample;
+    }
+
+    // Entries of columns in rows that have a place; a row is told by that. Which have one is as good as random: nothing
+    // branches on it.
+    void find_entries(const Array<u32>& place, u32 first_column, u32 last_column, Array<SampledEntry>& found) const {
+        const auto& A = problem_.A;
+        constexpr u64 block = 1024;
+        u32 hits[block];
+        u32 column = first_column;
+        const u64 end = u64(A.offsets[last_column]);
+        for (u64 first = u64(A.offsets[first_column]); first < end; first += block) {
+            const u64 size = std::min(block, end - first);
+            u32 n_hits = 0;
+            for (u32 k = 0; k < size; ++k) {
+                hits[n_hits] = k;
+                n_hits += place[A.indices[first + k]] != nowhere;
+            }
+            for (u32 hit = 0; hit < n_hits; ++hit) {
+                const u64 e = first + hits[hit];
+                while (u64(A.offsets[column + 1]) <= e) ++column;
+                found.push_back({place[A.indices[e]], column, A.values[e]});
+            }
+        }
     }
 
     // Of the rows, and of the columns.
@@ -107,7 +136,9 @@ private:
         const auto& A = problem_.A;
         Array<u32> majors(A.n_major), minors(A.n_minor, 0);
         for (u32 major = 0; major < A.n_major; ++major) majors[major] = u32(A.offsets[major + 1] - A.offsets[major]);
-        for (u64 e = 0; e < A.n_entries(); ++e) ++minors[A.indices[e]];
+        scatter_exactly(A, n_threads_, minors.data(), [&](u32 first, u32 last, u32* counts) {
+            for (u64 e = u64(A.offsets[first]), end = u64(A.offsets[last]); e < end; ++e) ++counts[A.indices[e]];
+        });
         of_rows = std::move(problem_.A_is_by_rows ? majors : minors);
         lengths_ = std::move(problem_.A_is_by_rows ? minors : majors);
     }
@@ -161,21 +192,32 @@ private:
     void look_at_columns(const SampledRows& sample) {
         const SizesAndPrices& of = masses_.of;
         Array<KindOfRow> rows(problem_.n_rows);
-        for_each_entry_of_A(problem_, [&](u32 row, u32 column, u64 entry) {
+        add_up(rows.data(), true, [&](KindOfRow* kinds, u32 row, u32 column, u64 entry) {
             const double size = std::fabs(problem_.A.values[entry]), p = of.prices.floats[column];
             const double v = of.row_sizes.floats[row], r = of.row_prices.floats[row];
-            rows[row].add(p > 0 ? quantised(size * r / p) : 0, v > 0 ? quantised(size * of.sizes.floats[column] / v) : 0,
-                          is_short(column));
+            kinds[row].add(p > 0 ? quantised(size * r / p) : 0, v > 0 ? quantised(size * of.sizes.floats[column] / v) : 0,
+                           is_short(column));
         });
         const auto word_of = [&](u32 row) { return rows[row].word ^ word_of_sides(row, of.row_sizes.floats[row]); };
         columns_.assign(problem_.n_variables, 0);
         Array<u8> is_seen(problem_.n_variables, conic_.n_cones > 0);  // of a cone all rows are looked at
         for (const SampledEntry& entry : sample.entries) is_seen[entry.column] = 1;
-        for_each_entry_of_A(problem_, [&](u32 row, u32 column, u64 entry) {
+        add_up(columns_.data(), false, [&](u64* words, u32 row, u32 column, u64 entry) {
             const double size = std::fabs(problem_.A.values[entry]), p = of.prices.floats[column];
             if (!is_seen[column] || size == 0) return;
-            columns_[column] += mix(word_of(row) ^ mix(p > 0 ? quantised(size * of.row_prices.floats[row] / p) : 0));
+            words[column] += mix(word_of(row) ^ mix(p > 0 ? quantised(size * of.row_prices.floats[row] / p) : 0));
         });
+    }
+
+    // Calls add(sums, row, column, entry) for every entry; sums are those of rows, or of columns.
+    template <class Sum, class Add>
+    void add_up(Sum* sums, bool are_of_rows, Add&& add) const {
+        const auto& A = problem_.A;
+        const auto add_block = [&](u32 first, u32 last, Sum* some) {
+            for_each_entry_of_A(problem_, first, last, [&](u32 row, u32 column, u64 e) { add(some, row, column, e); });
+        };
+        if (are_of_rows != problem_.A_is_by_rows) return scatter_exactly(A, n_threads_, sums, add_block);
+        over_majors(A, threads_for(A.n_entries(), n_threads_), [&](u32 first, u32 last) { add_block(first, last, sums); });
     }
 
     bool is_short(u32 column) const { return lengths_[column] <= longest_short_column; }
@@ -249,6 +291,7 @@ private:
     const Sides& sides_;
     const Masses& masses_;
     const ConicNumbers& conic_;
+    const u32 n_threads_;
     Kinds rows_, entries_;
     Array<u64> columns_;  // empty until columns are looked at
     Array<u32> lengths_;  // of the columns

@@ -23,16 +23,16 @@ struct Known {
 // The best offer that reaches a thing: from a neighbour through an entry.
 struct Offer {
     double value = 0;
-    u32 neighbour = 0;
-    u64 entry = none;
-    static constexpr u64 none = ~u64(0);
+    u32 neighbour = 0, entry = none;
+    static constexpr u32 none = ~u32(0);
     bool is_there() const { return entry != none; }
     void take(double other, u32 from, u64 through, bool least) {
         if (entry != none && (least ? other >= value : other <= value)) return;
         value = other;
         neighbour = from;
-        entry = through;
+        entry = u32(through);
     }
+    void take(const Offer& later, bool least) { take(later.value, later.neighbour, later.entry, least); }
 };
 
 // The same where nothing exact is asked for.
@@ -43,51 +43,104 @@ struct FloatOffer {
         const bool stays = least ? other >= value : other <= value;  // NaN, where nothing was offered, does not
         value = stays ? value : other;
     }
+    void take(const FloatOffer& later, bool least) { take(later.value, 0, 0, least); }
 };
 
 // The best offers of one step.
 template <class Offer>
 class Offers {
 public:
-    explicit Offers(u64 size) : size_(size) {}
-    // Before the first of a step; `lists` where few are made.
-    void begin(bool lists = false) {
+    // What one thread offers.
+    class Part {
+    public:
+        Part(Offer* best, Array<u32>* those) : best_(best), those_(those) {}
+        void take(u32 to, double value, u32 from, u64 through, bool least) {
+            Offer& best = best_[to];
+            if (those_ && !best.is_there()) those_->push_back(to);
+            best.take(value, from, through, least);
+            are_there = true;
+        }
+        // All that is offered to one.
+        void take_best(u32 to, const Offer& best) {
+            if (!best.is_there()) return;
+            if (those_) those_->push_back(to);
+            best_[to] = best;
+            are_there = true;
+        }
+        bool are_there = false;
+
+    private:
+        Offer* best_;
+        Array<u32>* those_;
+    };
+
+    Offers(u64 size, bool takes_least, u32 n_threads) : size_(size), takes_least_(takes_least), n_threads_(n_threads) {}
+
+    // Calls offer(k, part) for parts of what is offered, by a thread each. Where the same things are offered something in
+    // several parts each has bests of its own; of equal ones those of earlier parts count, as if one thread had made all.
+    // Those who are offered something are listed where that is worth it: then there is one part.
+    template <class Work>
+    void make(u32 n_parts, bool are_apart, bool lists, Work&& offer) {
         if (best_.empty()) best_.resize(size_, Offer());
         lists_ = lists;
+        std::vector<Array<Offer>> own(n_parts);
+        std::vector<u8> are_there(n_parts);
+        in_parallel(n_parts, [&](u32 k) {
+            const bool has_own = k > 0 && !are_apart;
+            if (has_own) own[k].resize(size_, Offer());
+            Part part(has_own ? own[k].data() : best_.data(), lists ? &those_ : nullptr);
+            offer(k, part);
+            are_there[k] = part.are_there;
+        });
+        for (const u8 is_there : are_there) are_there_ |= is_there != 0;
+        if (n_parts == 1 || are_apart) return;
+        over_range(size_, threads_for(size_, n_threads_), [&](u64 first, u64 last) {
+            for (u32 k = 1; k < n_parts; ++k)
+                for (u64 to = first; to < last; ++to)
+                    if (own[k][to].is_there()) best_[to].take(own[k][to], takes_least_);
+        });
     }
-    void take(u32 to, double value, u32 from, u64 through, bool least) {
-        Offer& best = best_[to];
-        if (lists_ && !best.is_there()) those_.push_back(to);
-        best.take(value, from, through, least);
-        are_there_ = true;
+
+    // The same for blocks of the majors of a matrix, offer(part, first, last): to themselves, or to their minors.
+    template <class Index, class Work>
+    void make_by_majors(const SparseView<Index>& matrix, bool to_majors, Work&& offer) {
+        const u32 n_parts = to_majors ? threads_for(matrix.n_entries(), n_threads_)
+                                      : scattering_threads(matrix, n_threads_, sizeof(Offer));
+        make(n_parts, to_majors, false, [&](u32 k, Part& part) {
+            offer(part, first_major_of(matrix, k, n_parts), first_major_of(matrix, k + 1, n_parts));
+        });
     }
-    // All that was offered to one, which is offered nothing else.
-    void take_best(u32 to, const Offer& best) {
-        if (!best.is_there()) return;
-        if (lists_) those_.push_back(to);
-        best_[to] = best;
-        are_there_ = true;
-    }
-    // Calls work(to, best) for each, in ascending order, and forgets them.
-    template <class Work>
-    void collect(Work&& work) {
-        if (!std::exchange(are_there_, false)) return;
-        const auto hand_over = [&](u32 to) {
-            const Offer best = std::exchange(best_[to], Offer());
-            if (best.is_there()) work(to, best);
-        };
-        if (lists_) {
-            std::sort(those_.begin(), those_.end());
-            for (const u32 to : those_) hand_over(to);
-            those_.clear();
-        } else {
-            for (u64 to = 0; to < size_; ++to) hand_over(u32(to));
-        }
+
+    // In how many parts offers are collected.
+    u32 n_collected() const { return !are_there_ ? 0 : lists_ ? 1 : threads_for(size_, n_threads_); }
+
+    // Calls take(k, each) for these parts, by a thread each, where each(work) calls work(to, best) in ascending order, and
+    // forgets all offers.
+    template <class Take>
+    void collect(Take&& take) {
+        const u32 n_parts = n_collected();
+        in_parallel(n_parts, [&](u32 k) {
+            take(k, [&](auto&& work) {
+                const auto hand_over = [&](u32 to) {
+                    const Offer best = std::exchange(best_[to], Offer());
+                    if (best.is_there()) work(to, best);
+                };
+                if (lists_) {
+                    std::sort(those_.begin(), those_.end());
+                    for (const u32 to : those_) hand_over(to);
+                    return those_.clear();
+                }
+                for (u64 to = part_of(size_, k, n_parts), end = part_of(size_, k + 1, n_parts); to < end; ++to)
+                    hand_over(u32(to));
+            });
+        });
+        are_there_ = false;
     }
 
 private:
     u64 size_;
-    bool are_there_ = false, lists_ = false;
+    bool takes_least_, are_there_ = false, lists_ = false;
+    u32 n_threads_;
     Array<Offer> best_;  // empty until something is offered
     Array<u32> those_;   // where they are listed
 };
@@ -118,11 +171,12 @@ private:
     const Weights* read_;
 };
 
-// Takes offers over.
-inline Learnt learn(Offers<Offer>& offers, const Known& of, bool divides, EntrySizes& size_of, Known& to) {
-    Learnt learnt;
+// Takes some offers over.
+template <class Each>
+void learn_some(const Each& each, const Known& of, bool divides, const EntrySizes& given, Known& to, Learnt& learnt, Offer) {
+    EntrySizes size_of(given);
     Array<u64> sizes;
-    offers.collect([&](u32 k, const Offer& best) {
+    each([&](u32 k, const Offer& best) {
         if (!is_positive_number(best.value)) {
             learnt.have_refused = true;
             return;
@@ -132,18 +186,17 @@ inline Learnt learn(Offers<Offer>& offers, const Known& of, bool divides, EntryS
         learnt.those.push_back(k);
         sizes.push_back(size_of(best.entry));
     });
-    if (learnt.those.empty()) return learnt;
+    if (learnt.those.empty()) return;
     const Array<u64> factors = divides ? inverses(sizes.data(), u32(sizes.size())) : std::move(sizes);
     for (u64 place = 0; place < learnt.those.size(); ++place) {
         u64& image = to.images[learnt.those[place]];
         image = field_multiply(image, factors[place]);
     }
-    return learnt;
 }
 
-inline Learnt learn(Offers<FloatOffer>& offers, const Known&, bool, EntrySizes&, Known& to) {
-    Learnt learnt;
-    offers.collect([&](u32 k, const FloatOffer& best) {
+template <class Each>
+void learn_some(const Each& each, const Known&, bool, const EntrySizes&, Known& to, Learnt& learnt, FloatOffer) {
+    each([&](u32 k, const FloatOffer& best) {
         if (is_positive_number(best.value)) {
             to.floats[k] = best.value;
             learnt.those.push_back(k);
@@ -151,7 +204,19 @@ inline Learnt learn(Offers<FloatOffer>& offers, const Known&, bool, EntrySizes&,
             learnt.have_refused = true;
         }
     });
-    return learnt;
+}
+
+// Takes offers over.
+template <class Offer>
+Learnt learn(Offers<Offer>& offers, const Known& of, bool divides, const EntrySizes& size_of, Known& to) {
+    std::vector<Learnt> parts(std::max<u32>(1, offers.n_collected()));
+    offers.collect([&](u32 k, const auto& each) { learn_some(each, of, divides, size_of, to, parts[k], Offer()); });
+    Learnt& all = parts[0];
+    for (u64 k = 1; k < parts.size(); ++k) {
+        all.those.insert(all.those.end(), parts[k].those.begin(), parts[k].those.end());
+        all.have_refused |= parts[k].have_refused;
+    }
+    return std::move(all);
 }
 
 // Sizes, or prices, which spread over the matrix, step by step, until nothing new is learnt. What is divided by entries
@@ -162,28 +227,32 @@ template <class Index, class Offer>
 class HandOn {
 public:
     // Not over rows that are known in `without`, which may be null.
-    HandOn(const Problem<Index>& problem, bool is_price, EntrySizes& size_of, Known& variables, Known& rows,
-           const Known* without = nullptr)
-        : matrix_(problem.A), size_of_(size_of),
-          majors_(problem.A_is_by_rows ? Side(rows, is_price, without) : Side(variables, !is_price, nullptr)),
-          minors_(problem.A_is_by_rows ? Side(variables, !is_price, nullptr) : Side(rows, is_price, without)) {}
+    HandOn(const Problem<Index>& problem, bool is_price, const EntrySizes& size_of, Known& variables, Known& rows,
+           u32 n_threads, const Known* without = nullptr)
+        : matrix_(problem.A), size_of_(size_of), n_threads_(n_threads),
+          majors_(problem.A_is_by_rows ? Side(rows, is_price, without, n_threads)
+                                       : Side(variables, !is_price, nullptr, n_threads)),
+          minors_(problem.A_is_by_rows ? Side(variables, !is_price, nullptr, n_threads)
+                                       : Side(rows, is_price, without, n_threads)) {}
 
     void run() {
-        for (u32 major = 0; major < matrix_.n_major; ++major)
-            if (majors_.is_open(major)) open_majors_.push_back(major);
+        const double* const floats = majors_.known.floats.data();
+        const double* const without = majors_.without ? majors_.without->floats.data() : nullptr;
+        open_majors_ = those_of_which(matrix_.n_major, n_threads_, [floats, without](u64 major) {
+            return floats[major] == 0 && (!without || without[major] == 0);
+        });
         u64 n_open_minors = 0;
         for (u64 minor = 0; minor < matrix_.n_minor; ++minor) n_open_minors += minors_.is_open(minor);
         Array<u32> new_majors = those_known(majors_), new_minors = those_known(minors_);
         for (u32 step = 0; step < most_steps_of_masses; ++step) {
             const bool lists = step >= first_listed_step;
-            if (n_open_minors > 0 && !new_majors.empty()) {
-                minors_.offers.begin(lists);
-                for (const u32 major : new_majors) offer_to_minors(major);
-            }
+            if (n_open_minors > 0 && !new_majors.empty())
+                make_offers(minors_.offers, new_majors, false, lists,
+                            [this](Part& part, u32 major) { offer_to_minors(part, major); });
             if (!open_majors_.empty() && !new_minors.empty()) {
-                majors_.offers.begin(lists);
                 if (lists) list_neighbours(new_minors);
-                for (const u32 major : lists ? neighbours_ : open_majors_) take_from_minors(major);
+                make_offers(majors_.offers, lists ? neighbours_ : open_majors_, true, lists,
+                            [this](Part& part, u32 major) { take_from_minors(part, major); });
             }
             Learnt of_majors = learn(majors_.offers, minors_.known, majors_.divides, size_of_, majors_.known);
             Learnt of_minors = learn(minors_.offers, majors_.known, minors_.divides, size_of_, minors_.known);
@@ -199,22 +268,39 @@ public:
     }
 
 private:
+    using Part = typename Offers<Offer>::Part;
+
     struct Side {
         Known& known;
         const bool divides;
         const Known* without;
         Offers<Offer> offers;
-        Side(Known& known_, bool divides_, const Known* without_)
-            : known(known_), divides(divides_), without(without_), offers(known_.floats.size()) {}
+        Side(Known& known_, bool divides_, const Known* without_, u32 n_threads)
+            : known(known_), divides(divides_), without(without_), offers(known_.floats.size(), divides_, n_threads) {}
         bool is_open(u64 k) const { return known.floats[k] == 0 && (!without || without->floats[k] == 0); }
         double of(double offered, double size) const { return divides ? offered / size : offered * size; }
     };
 
-    static Array<u32> those_known(const Side& side) {
-        Array<u32> those;
-        for (u64 k = 0; k < side.known.floats.size(); ++k)
-            if (side.known.floats[k] != 0) those.push_back(u32(k));
-        return those;
+    Array<u32> those_known(const Side& side) const {
+        const double* const floats = side.known.floats.data();
+        return those_of_which(side.known.floats.size(), n_threads_, [floats](u64 k) { return floats[k] != 0; });
+    }
+
+    // What some majors, ascending, offer to minors, or take from them.
+    template <class Work>
+    void make_offers(Offers<Offer>& offers, const Array<u32>& majors, bool are_apart, bool lists, Work&& work) {
+        u64 n_entries = 0;
+        for (const u32 major : majors) n_entries += u64(matrix_.offsets[major + 1] - matrix_.offsets[major]);
+        u32 n_parts = lists ? 1 : threads_for(n_entries, n_threads_);
+        if (!are_apart) n_parts = std::min(n_parts, scattering_threads(matrix_, n_threads_, sizeof(Offer)));
+        offers.make(n_parts, are_apart, lists, [&](u32 k, Part& part) {
+            for (u64 place = first_place_of(majors, k, n_parts), end = first_place_of(majors, k + 1, n_parts); place < end; ++place)
+                work(part, majors[place]);
+        });
+    }
+    // Where those of them begin that stand in the k-th of n parts of all.
+    u64 first_place_of(const Array<u32>& majors, u32 k, u32 n) const {
+        return u64(std::lower_bound(majors.begin(), majors.end(), first_major_of(matrix_, k, n)) - majors.begin());
     }
 
     // The open majors beside some minors, in ascending order.
@@ -243,16 +329,16 @@ private:
         for_each_entry([&](u32 minor, u32 major) { open_majors_of_[next[minor]++] = major; });
     }
 
-    void offer_to_minors(u32 major) {
+    void offer_to_minors(Part& part, u32 major) {
         const double here = majors_.known.floats[major];
         for (u64 e = u64(matrix_.offsets[major]), end = u64(matrix_.offsets[major + 1]); e < end; ++e) {
             const u32 minor = u32(matrix_.indices[e]);
             const double size = std::fabs(matrix_.values[e]);
             if (size == 0 || !minors_.is_open(minor)) continue;
-            minors_.offers.take(minor, minors_.of(here, size), major, e, minors_.divides);
+            part.take(minor, minors_.of(here, size), major, e, minors_.divides);
         }
     }
-    void take_from_minors(u32 major) {
+    void take_from_minors(Part& part, u32 major) {
         Offer best;
         for (u64 e = u64(matrix_.offsets[major]), end = u64(matrix_.offsets[major + 1]); e < end; ++e) {
             const u32 minor = u32(matrix_.indices[e]);
@@ -260,11 +346,12 @@ private:
             if (size == 0 || there == 0) continue;
             best.take(majors_.of(there, size), minor, e, majors_.divides);
         }
-        majors_.offers.take_best(major, best);
+        part.take_best(major, best);
     }
 
     const SparseView<Index>& matrix_;
-    EntrySizes& size_of_;
+    const EntrySizes& size_of_;
+    const u32 n_threads_;
     Side majors_, minors_;
     Array<u32> open_majors_, neighbours_;
     Array<u64> offsets_;          // of each minor, into the majors beside it; empty until they are listed
@@ -274,30 +361,34 @@ private:
 // Gives variables without bounds the least that a row admits, whether its own numbers tell that or other variables: the
 // latter over rows that have no numbers of their own.
 template <class Index, class Offer>
-void hand_on_from_bounds(const Problem<Index>& problem, EntrySizes& size_of, Known& sizes, Known& row_sizes) {
+void hand_on_from_bounds(const Problem<Index>& problem, const EntrySizes& size_of, Known& sizes, Known& row_sizes,
+                         u32 n_threads) {
     const auto n_known = [](const Known& known) {
         return std::count_if(known.floats.begin(), known.floats.end(), [](double value) { return value != 0; });
     };
     const u64 n = sizes.floats.size(), n_sizes = u64(n_known(sizes));
     if (n_sizes == n || n_known(row_sizes) == i64(problem.n_rows)) return;
-    Offers<Offer> offers(n);
-    offers.begin();
-    for_each_entry_of_A(problem, [&](u32 row, u32 column, u64 entry) {
-        const double size = std::fabs(problem.A.values[entry]), there = row_sizes.floats[row];
-        if (size != 0 && there != 0 && sizes.floats[column] == 0) offers.take(column, there / size, row, entry, true);
+    Offers<Offer> offers(n, true, n_threads);
+    offers.make_by_majors(problem.A, !problem.A_is_by_rows, [&](auto& part, u32 first, u32 last) {
+        for_each_entry_of_A(problem, first, last, [&](u32 row, u32 column, u64 entry) {
+            const double size = std::fabs(problem.A.values[entry]), there = row_sizes.floats[row];
+            if (size != 0 && there != 0 && sizes.floats[column] == 0) part.take(column, there / size, row, entry, true);
+        });
     });
     if (n_sizes == 0) {  // no variable tells another one anything
         learn(offers, row_sizes, true, size_of, sizes);
         return;
     }
     Known near(sizes), near_rows(problem.n_rows, sizes.is_exact()), far(n, sizes.is_exact());
-    HandOn<Index, Offer>(problem, false, size_of, near, near_rows, &row_sizes).run();
+    HandOn<Index, Offer>(problem, false, size_of, near, near_rows, n_threads, &row_sizes).run();
     learn(offers, row_sizes, true, size_of, far);
-    for (u64 j = 0; j < n; ++j) {
-        if (sizes.floats[j] != 0) continue;
-        const bool takes_far = far.floats[j] > 0 && (near.floats[j] == 0 || far.floats[j] < near.floats[j]);
-        sizes.take(j, takes_far ? far : near);
-    }
+    over_range(n, threads_for(n, n_threads), [&](u64 first, u64 last) {
+        for (u64 j = first; j < last; ++j) {
+            if (sizes.floats[j] != 0) continue;
+            const bool takes_far = far.floats[j] > 0 && (near.floats[j] == 0 || far.floats[j] < near.floats[j]);
+            sizes.take(j, takes_far ? far : near);
+        }
+    });
     for (u64 i = 0; i < row_sizes.floats.size(); ++i)
         if (row_sizes.floats[i] == 0) row_sizes.take(i, near_rows);
 }
@@ -309,31 +400,36 @@ struct MassArrays {
 
 // Size times price, the least of each class for all its members.
 inline void multiply_within_classes(const Known& sizes, const Known& prices, const i64* labels, u64 n_classes,
-                                    const MassArrays& out) {
+                                    const MassArrays& out, u32 n_threads) {
     constexpr u64 nobody = ~u64(0);
     const u64 size = sizes.floats.size();
-    const bool all_are_alone = n_classes == size;
-    Array<u64> least(all_are_alone ? 0 : n_classes, nobody);
+    const u32 n_parts = threads_for(size, n_threads);
+    over_range(size, n_parts, [&](u64 begin, u64 end) {
+        for (u64 k = begin; k < end; ++k) {
+            const double mass = sizes.floats[k] * prices.floats[k];
+            const bool is_known = mass > 0 && std::isfinite(mass);
+            out.floats[k] = is_known ? mass : 1.0;
+            out.images[k] = is_known ? field_multiply(sizes.images[k], prices.images[k]) : 1;
+        }
+    });
+    if (n_classes == size) return;  // each is alone
+    Array<u64> least(n_classes, nobody);
     for (u64 k = 0; k < size; ++k) {
-        const double mass = sizes.floats[k] * prices.floats[k];
-        const bool is_known = mass > 0 && std::isfinite(mass);
-        out.floats[k] = is_known ? mass : 1.0;
-        out.images[k] = is_known ? field_multiply(sizes.images[k], prices.images[k]) : 1;
-        if (all_are_alone) continue;
         u64& first = least[u64(labels[k])];
         if (first == nobody || out.floats[k] < out.floats[first]) first = k;
     }
-    if (all_are_alone) return;
     Array<double> floats(n_classes);
     Array<u64> images(n_classes);
     for (u64 c = 0; c < n_classes; ++c) {
         floats[c] = least[c] == nobody ? 1.0 : out.floats[least[c]];
         images[c] = least[c] == nobody ? 1 : out.images[least[c]];
     }
-    for (u64 k = 0; k < size; ++k) {
-        out.floats[k] = floats[u64(labels[k])];
-        out.images[k] = images[u64(labels[k])];
-    }
+    over_range(size, n_parts, [&](u64 begin, u64 end) {
+        for (u64 k = begin; k < end; ++k) {
+            out.floats[k] = floats[u64(labels[k])];
+            out.images[k] = images[u64(labels[k])];
+        }
+    });
 }
 
 // The longer side of an interval, if it is finite and not 0.
@@ -358,37 +454,43 @@ struct SizesAndPrices {
 // Numbers are those of OwnNumbers or of passes::GivenNumbers.
 template <class Offer, class Index, class Numbers>
 void find_sizes_and_prices(const Problem<Index>& problem, Reading reading, const Numbers& variables,
-                           const Numbers& rows, const Weights* A_read, SizesAndPrices& found) {
-    EntrySizes size_in_A(problem.A.values, reading, A_read);
+                           const Numbers& rows, const Weights* A_read, SizesAndPrices& found, u32 n_threads) {
+    const EntrySizes size_in_A(problem.A.values, reading, A_read);
     Known &sizes = found.sizes, &prices = found.prices, &row_sizes = found.row_sizes;
     const auto take_size = [](const Numbers& given, u64 k, Known& known) {
         u64 image = 0;
         size_of_interval(given.low[k], given.high[k], given.low_image[k], given.high_image[k], known.floats[k], image);
         if (known.is_exact()) known.images[k] = image;
     };
-    for (u32 j = 0; j < problem.n_variables; ++j) {
-        take_size(variables, j, sizes);
-        if (variables.cost_image[j] == 0) continue;
-        const double cost = variables.cost[j];
-        prices.floats[j] = std::fabs(cost);
-        if (prices.is_exact()) prices.images[j] = cost < 0 ? field_negate(variables.cost_image[j]) : variables.cost_image[j];
-    }
-    for (u32 i = 0; i < problem.n_rows; ++i) take_size(rows, i, row_sizes);
-    hand_on_from_bounds<Index, Offer>(problem, size_in_A, sizes, row_sizes);
-    HandOn<Index, Offer>(problem, false, size_in_A, sizes, row_sizes).run();
+    over_range(problem.n_variables, threads_for(problem.n_variables, n_threads), [&](u64 first, u64 last) {
+        for (u64 j = first; j < last; ++j) {
+            take_size(variables, j, sizes);
+            if (variables.cost_image[j] == 0) continue;
+            const double cost = variables.cost[j];
+            prices.floats[j] = std::fabs(cost);
+            if (prices.is_exact())
+                prices.images[j] = cost < 0 ? field_negate(variables.cost_image[j]) : variables.cost_image[j];
+        }
+    });
+    over_range(problem.n_rows, threads_for(problem.n_rows, n_threads), [&](u64 first, u64 last) {
+        for (u64 i = first; i < last; ++i) take_size(rows, i, row_sizes);
+    });
+    hand_on_from_bounds<Index, Offer>(problem, size_in_A, sizes, row_sizes, n_threads);
+    HandOn<Index, Offer>(problem, false, size_in_A, sizes, row_sizes, n_threads).run();
     if (problem.has_P()) {
-        Offers<Offer> offers(problem.n_variables);
-        offers.begin();
-        for (u32 j = 0; j < problem.n_variables; ++j)
-            for (u64 e = u64(problem.P.offsets[j]), end = u64(problem.P.offsets[j + 1]); e < end; ++e) {
-                const u32 k = u32(problem.P.indices[e]);
-                if (prices.floats[k] != 0 || sizes.floats[j] == 0 || problem.P.values[e] == 0) continue;
-                offers.take(k, std::fabs(problem.P.values[e]) * sizes.floats[j], j, e, false);
-            }
-        EntrySizes size_in_P(problem.P.values, reading, nullptr);
+        Offers<Offer> offers(problem.n_variables, false, n_threads);
+        offers.make_by_majors(problem.P, false, [&](auto& part, u32 first, u32 last) {
+            for (u32 j = first; j < last; ++j)
+                for (u64 e = u64(problem.P.offsets[j]), end = u64(problem.P.offsets[j + 1]); e < end; ++e) {
+                    const u32 k = u32(problem.P.indices[e]);
+                    if (prices.floats[k] != 0 || sizes.floats[j] == 0 || problem.P.values[e] == 0) continue;
+                    part.take(k, std::fabs(problem.P.values[e]) * sizes.floats[j], j, e, false);
+                }
+        });
+        const EntrySizes size_in_P(problem.P.values, reading, nullptr);
         learn(offers, sizes, false, size_in_P, prices);
     }
-    HandOn<Index, Offer>(problem, true, size_in_A, prices, found.row_prices).run();
+    HandOn<Index, Offer>(problem, true, size_in_A, prices, found.row_prices, n_threads).run();
 }
 
 // Bounds and costs of the variables, then bounds of the rows; labels of both, and the masses of both, which are written.
@@ -396,20 +498,21 @@ void find_sizes_and_prices(const Problem<Index>& problem, Reading reading, const
 template <class Index>
 SizesAndPrices find_masses(const Problem<Index>& problem, Reading reading, const OwnNumbers& variables, const OwnNumbers& rows,
                            const i64* labels, const i64* row_labels, u64 n_classes, u64 n_row_classes,
-                           const MassArrays& out, const MassArrays& row_out, const Weights* A_read = nullptr) {
+                           const MassArrays& out, const MassArrays& row_out, const Weights* A_read = nullptr,
+                           u32 n_threads = 1) {
     SizesAndPrices found(problem.n_variables, problem.n_rows, true);
-    find_sizes_and_prices<Offer>(problem, reading, variables, rows, A_read, found);
-    multiply_within_classes(found.sizes, found.prices, labels, n_classes, out);
-    multiply_within_classes(found.row_sizes, found.row_prices, row_labels, n_row_classes, row_out);
+    find_sizes_and_prices<Offer>(problem, reading, variables, rows, A_read, found, n_threads);
+    multiply_within_classes(found.sizes, found.prices, labels, n_classes, out, n_threads);
+    multiply_within_classes(found.row_sizes, found.row_prices, row_labels, n_row_classes, row_out, n_threads);
     return found;
 }
 
 // The same in floats alone, where each is in a class of its own.
 template <class Index, class Numbers>
 SizesAndPrices find_masses(const Problem<Index>& problem, const Numbers& variables, const Numbers& rows, double* masses,
-                           double* row_masses) {
+                           double* row_masses, u32 n_threads = 1) {
     SizesAndPrices found(problem.n_variables, problem.n_rows, false);
-    find_sizes_and_prices<FloatOffer>(problem, Reading::decimal, variables, rows, nullptr, found);
+    find_sizes_and_prices<FloatOffer>(problem, Reading::decimal, variables, rows, nullptr, found, n_threads);
     const auto multiply = [](const Known& sizes, const Known& prices, double* out) {
         for (u64 k = 0; k < sizes.floats.size(); ++k) {
             const double mass = sizes.floats[k] * prices.floats[k];

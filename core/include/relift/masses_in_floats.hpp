@@ -11,9 +11,10 @@ public:
 
     // What is given is to stay while it is looked at.
     MassesInFloats(const Problem<Index>& problem, const passes::GivenNumbers& of_variables,
-                   const passes::GivenNumbers& of_rows, const ConicNumbers& conic)
+                   const passes::GivenNumbers& of_rows, const ConicNumbers& conic, u32 n_threads = 1)
         : variables(problem.n_variables), rows(problem.n_rows), problem_(problem), given_rows_(of_rows), conic_(conic),
-          of_(find_masses(problem, of_variables, of_rows, variables.data(), rows.data())) {
+          n_threads_(n_threads),
+          of_(find_masses(problem, of_variables, of_rows, variables.data(), rows.data(), n_threads)) {
         equalise_in_cones();
     }
 
@@ -22,7 +23,7 @@ public:
     bool speak() const {
         const MassesLookedAt masses{of_, [this](u32 j) { return quantised(variables[j]); },
                                     [this](u32 i) { return quantised(rows[i]); }};
-        return LookAtMasses(problem_, given_rows_, masses, conic_).speaks();
+        return LookAtMasses(problem_, given_rows_, masses, conic_, n_threads_).speaks();
     }
 
 private:
@@ -40,6 +41,7 @@ private:
     const Problem<Index>& problem_;
     const passes::GivenNumbers& given_rows_;
     const ConicNumbers& conic_;
+    const u32 n_threads_;
     const SizesAndPrices of_;
 };
 

@@ -84,6 +84,7 @@ inline OwnScale own_scale(const OwnNumbersOfOne& given, bool sizes, bool signs) 
 }
 
 inline void find_own_scales(const OwnNumbers& given, bool sizes, bool signs, const OwnScaleArrays& out) {
+    if (given.size == 0) return;
     Array<u32> places;                 // where the numbers are not those of the one before
     Array<u64> known;                  // the images there, of sizes or of their inverses
     Array<u8> is_inverse_size;         // whether a cost told the size there, so that the image is that of its inverse
@@ -127,6 +128,18 @@ inline void find_own_scales(const OwnNumbers& given, bool sizes, bool signs, con
         repeat(out.floats), repeat(out.images), repeat(out.states), repeat(out.low_word), repeat(out.high_word);
         if (given.cost) repeat(out.cost_word);
     }
+}
+
+// The same by several threads.
+inline void find_own_scales(const OwnNumbers& given, bool sizes, bool signs, const OwnScaleArrays& out, u32 n_threads) {
+    over_range(given.size, threads_for(given.size, n_threads), [&](u64 first, u64 last) {
+        const auto from = [first](auto* numbers) { return numbers ? numbers + first : nullptr; };
+        const OwnNumbers some{from(given.low), from(given.high), from(given.cost), from(given.mass), from(given.low_image),
+                              from(given.high_image), from(given.cost_image), from(given.mass_image), last - first};
+        find_own_scales(some, sizes, signs,
+                        {from(out.floats), from(out.images), from(out.states), from(out.low_word), from(out.high_word),
+                         from(out.cost_word)});
+    });
 }
 
 // The scales of members relative to the first member of their class; what rests has the scale 0.

@@ -57,17 +57,23 @@ struct Statistics {
     bool all_are_apart = false;                     // every vertex is alone, before sums: the output is not written
 };
 
-// Calls work(row, column, entry) for every stored entry of A.
+// Calls work(row, column, entry) for every stored entry of some majors of A.
 template <class Index, class Work>
-void for_each_entry_of_A(const Problem<Index>& problem, Work&& work) {
+void for_each_entry_of_A(const Problem<Index>& problem, u32 first_major, u32 last_major, Work&& work) {
     const auto A = problem.A;
     const auto walk = [&](auto&& visit) {
-        for (u32 major = 0; major < A.n_major; ++major)
+        for (u32 major = first_major; major < last_major; ++major)
             for (u64 e = u64(A.offsets[major]), end = u64(A.offsets[major + 1]); e < end; ++e)
                 visit(major, u32(A.indices[e]), e);
     };
     if (problem.A_is_by_rows) walk([&](u32 major, u32 minor, u64 e) { work(major, minor, e); });
     else walk([&](u32 major, u32 minor, u64 e) { work(minor, major, e); });
+}
+
+// The same for all.
+template <class Index, class Work>
+void for_each_entry_of_A(const Problem<Index>& problem, Work&& work) {
+    for_each_entry_of_A(problem, 0, problem.A.n_major, work);
 }
 
 }  // namespace relift

@@ -89,6 +89,59 @@ void over_majors(const SparseView<Index>& matrix, u32 n_blocks, Work&& work) {
     });
 }
 
+// How many threads scatter into minors, each into sums of its own: further ones may take half a word for each entry.
+template <class Index>
+u32 scattering_threads(const SparseView<Index>& matrix, u32 n_threads, u64 bytes_of_sum = sizeof(u64)) {
+    const u64 most_parts = matrix.n_minor ? matrix.n_entries() * 4 / (matrix.n_minor * bytes_of_sum) : 0;
+    return threads_for(matrix.n_entries(), u32(std::min<u64>(n_threads, 1 + most_parts)));
+}
+
+// Calls work(first, last, sums) for blocks of majors, which scatter into sums of minors: those of the first thread are
+// the given ones, which begin as they are, and those of the others are added to these. Sums must be exact.
+template <class Sum, class Index, class Work>
+void scatter_exactly(const SparseView<Index>& matrix, u32 n_threads, Sum* sums, Work&& work) {
+    n_threads = scattering_threads(matrix, n_threads, sizeof(Sum));
+    std::vector<Array<Sum>> own(n_threads);
+    in_parallel(n_threads, [&](u32 k) {
+        if (k) own[k].assign(matrix.n_minor, Sum());
+        work(first_major_of(matrix, k, n_threads), first_major_of(matrix, k + 1, n_threads), k ? own[k].data() : sums);
+    });
+    if (n_threads == 1) return;
+    over_range(matrix.n_minor, threads_for(matrix.n_minor, n_threads), [&](u64 first, u64 last) {
+        for (u32 k = 1; k < n_threads; ++k)
+            for (u64 minor = first; minor < last; ++minor) sums[minor] += own[k][minor];
+    });
+}
+
+// One list of several that follow each other.
+template <class Found>
+Array<Found> joined(std::vector<Array<Found>> parts) {
+    for (u64 k = 1; k < parts.size(); ++k) parts[0].insert(parts[0].end(), parts[k].begin(), parts[k].end());
+    return std::move(parts[0]);
+}
+
+// The numbers below a size of which something holds, ascending; nothing branches on it.
+template <class Holds>
+Array<u32> those_of_which(u64 size, u32 n_threads, const Holds& holds) {
+    const u32 n_parts = threads_for(size, n_threads);
+    std::vector<Array<u32>> parts(n_parts);
+    in_parallel(n_parts, [&](u32 k) {
+        const Holds own(holds);  // whose captures stay in registers, since nobody else knows of it
+        constexpr u64 block = 512;
+        u32 some[block];
+        for (u64 first = part_of(size, k, n_parts), end = part_of(size, k + 1, n_parts); first < end; first += block) {
+            const u64 last = std::min(first + block, end);
+            u64 count = 0;
+            for (u64 i = first; i < last; ++i) {
+                some[count] = u32(i);
+                count += own(i);
+            }
+            parts[k].insert(parts[k].end(), some, some + count);
+        }
+    });
+    return joined(std::move(parts));
+}
+
 // What majors scatter, scatter(first, last), in order, beside what they gather, gather(first, last). One thread does
 // both in turns, so that entries come from memory once; of several one scatters and the others gather, so that
 // floats are added in the same order whatever the number of threads.

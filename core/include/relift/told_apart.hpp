@@ -57,7 +57,7 @@ public:
         FloatKinds kinds{false, 1, 1};
         if (n < 2 || (problem_.n_rows == 0 && !problem_.has_P())) return kinds;
         if (question_.has_masses) {
-            MassesInFloats found(problem_, given_, given_rows_, question_.conic);
+            MassesInFloats found(problem_, given_, given_rows_, question_.conic, question_.n_threads);
             if (question_.looks && !found.speak()) return {false, n, rows_.size(), true};
             masses_ = std::move(found.variables);
             row_masses_ = std::move(found.rows);
@@ -79,7 +79,7 @@ public:
             if (are_enough(kinds.variables)) break;
             if (left_.is_known || is_worth_a_look(kinds.variables, are_awake)) {
                 const u64 n_vague = variables_.n_vague, n_left = left_.is_known ? left_.those.size() : n;
-                left_.look_at(variables_);
+                left_.look_at(variables_, question_.n_threads);
                 // Errors have overtaken what is left, and will not become smaller.
                 if (4 * n_vague > n_left || (8 * n_vague > n_left && 10 * left_.those.size() > 9 * n_left)) return FloatKinds();
                 kinds.variables = n - left_.those.size();
@@ -88,7 +88,7 @@ public:
             }
             recolour_rows();
             if (left_.is_known) {
-                if (has_cones() || rows_left_.is_known || rows_.errors_are_large()) rows_left_.look_at(rows_);
+                if (has_cones() || rows_left_.is_known || rows_.errors_are_large()) rows_left_.look_at(rows_, question_.n_threads);
                 const u64 n_left = left_.those.size();
                 bool are_apart = n_left == 0 && are_awake;
                 if (question_.may_stay == 0 && are_awake && 0 < n_left && 2 * n_left <= n_left_before) {
@@ -121,13 +121,13 @@ private:
     struct Left {
         Array<u32> those;
         bool is_known = false;
-        void look_at(FloatColours& colours) {
-            find(colours);
-            colours.settle_all_but(those);
+        void look_at(FloatColours& colours, u32 n_threads) {
+            find(colours, n_threads);
+            colours.settle_all_but(those, n_threads);
         }
-        void find(const FloatColours& colours) {
+        void find(const FloatColours& colours, u32 n_threads) {
             Array<u32> before = std::move(those);
-            those = those_that_agree(colours, is_known ? &before : nullptr);
+            those = those_that_agree(colours, is_known ? &before : nullptr, n_threads);
             if (colours.n_resting) add_those_at_rest(before, colours);
             is_known = true;
         }
@@ -158,9 +158,9 @@ private:
         const double most_left = share_that_goes_on * double(n_variables_);
         if (question_.may_stay > 0 || has_cones() || double(n_variables_ - kinds.variables) > most_left) return;
         Left variables = left_, rows;
-        if (!variables.is_known) variables.find(variables_);
+        if (!variables.is_known) variables.find(variables_, question_.n_threads);
         if (!are_few(variables.those, n_variables_)) return;
-        rows.find(rows_);
+        rows.find(rows_, question_.n_threads);
         if (!are_few(rows.those, rows_.size())) return;
         kinds.are_few_left = true;
         kinds.variables_left = std::move(variables.those);
@@ -190,7 +190,8 @@ private:
     bool rows_tell_all_apart() const {
         if (problem_.A.n_entries() > longest_columns * n_variables_) return false;
         if (rows_.n_resting || rows_.n_without_terms || rows_.are_lost() || count_kinds(rows_) < rows_.size()) return false;
-        return those_that_agree(rows_, nullptr).empty() && supports_are_distinct(problem_, n_variables_);
+        return those_that_agree(rows_, nullptr, question_.n_threads).empty() &&
+               supports_are_distinct(problem_, n_variables_, question_.n_threads);
     }
 
     // ------------------------------------------------------------------------------------ cones
@@ -284,13 +285,34 @@ private:
         }
     }
 
+    // In blocks of majors, each with sums of its own: as many as the sizes of the matrix say, and added up in their order, so
+    // that rounding does not depend on the number of threads.
     void scatter(const FloatWord* words) {
         const auto& A = problem_.A;
-        std::fill_n(sums_.begin(), A.n_minor, SumOfTerms());
-        for (u32 major = 0; major < A.n_major; ++major) {
+        const u32 n_blocks = scattering_threads(A, most_blocks, sizeof(SumOfTerms));
+        const u32 n_threads = std::min(n_blocks, threads_for(A.n_entries(), question_.n_threads));
+        block_sums_.resize(n_blocks - 1);
+        in_parallel(n_threads, [&](u32 k) {
+            for (u32 block = k; block < n_blocks; block += n_threads) {
+                if (block) block_sums_[block - 1].resize(A.n_minor);
+                scatter_block(words, (block ? block_sums_[block - 1] : sums_).data(), first_major_of(A, block, n_blocks),
+                              first_major_of(A, block + 1, n_blocks));
+            }
+        });
+        if (n_blocks == 1) return;
+        over_range(A.n_minor, threads_for(A.n_minor, n_threads), [&](u64 first, u64 last) {
+            for (const Array<SumOfTerms>& sums : block_sums_)
+                for (u64 minor = first; minor < last; ++minor) sums_[minor].add(sums[minor]);
+        });
+    }
+
+    void scatter_block(const FloatWord* words, SumOfTerms* sums, u32 first_major, u32 last_major) const {
+        const auto& A = problem_.A;
+        std::fill_n(sums, A.n_minor, SumOfTerms());
+        for (u32 major = first_major; major < last_major; ++major) {
             const FloatWord word = words[major];
             for (u64 e = u64(A.offsets[major]), end = u64(A.offsets[major + 1]); e < end; ++e)
-                sums_[A.indices[e]].add(A.values[e], word);
+                sums[A.indices[e]].add(A.values[e], word);
         }
     }
 
@@ -299,17 +321,23 @@ private:
 
     // About how many kinds there are, by those in a slice of hash space; all of them, if none of these is there twice.
     // Vague ones do not count.
-    static u64 count_kinds(const FloatColours& colours) {
+    u64 count_kinds(const FloatColours& colours) const {
         constexpr double cells = 0x1p34;  // next to no keys are as near to each other by chance
         const Array<double>& keys = colours.keys;
         int halvings = 0;
         while (keys.size() >> halvings > most_counted) ++halvings;
         const u64 outside = halvings ? ~u64(0) << (64 - halvings) : 0;
-        Array<u64> words, table;
-        for (const double key : keys) {
-            const u64 hash = spread(cell_of(key, cells));
-            if (!(hash & outside)) words.push_back(hash);
-        }
+        const u32 n_parts = threads_for(keys.size(), question_.n_threads);
+        std::vector<Array<u64>> parts(n_parts);
+        in_parallel(n_parts, [&](u32 k) {
+            Array<u64> some;
+            for (u64 i = part_of(keys.size(), k, n_parts), end = part_of(keys.size(), k + 1, n_parts); i < end; ++i) {
+                const u64 hash = spread(cell_of(keys[i], cells));
+                if (!(hash & outside)) some.push_back(hash);
+            }
+            parts[k] = std::move(some);
+        });
+        Array<u64> words = joined(std::move(parts)), table;
         const auto clear_ones = [&](u64 n_kinds) { return std::max<u64>(n_kinds, colours.n_vague + 1) - colours.n_vague; };
         const u64 n_seen = words.size(), n_different = count_mixed(words, table);
         const double by_slices = std::ldexp(double(n_different), halvings);
@@ -326,7 +354,7 @@ private:
     // that are clear are then in one cell, or on both sides of an end of a cell: these are put into both. A bit for each of
     // many cells shows which are there again. What agrees with a vague key is in one of the wider cells that this one
     // reaches. Where there are many, a few more are among them, whose bits are those of others by chance.
-    static Array<u32> those_that_agree(const FloatColours& colours, const Array<u32>* among) {
+    static Array<u32> those_that_agree(const FloatColours& colours, const Array<u32>* among, u32 n_threads) {
         const Array<double>& keys = colours.keys;
         const u32 n = u32(among ? among->size() : keys.size());
         const auto member = [among](u32 place) { return among ? (*among)[place] : place; };
@@ -336,35 +364,55 @@ private:
         int log_bits = 10;
         while (u64(1) << log_bits < u64(24) * n) ++log_bits;
         const auto bit_of = [log_bits](u64 cell) { return spread(cell ^ cell >> 32) >> (64 - log_bits); };
-        Array<u64> is_there((u64(1) << log_bits) / 64, 0), is_there_again(is_there), is_reached;
-        const auto is_in = [](const Array<u64>& bits, u64 bit) { return bits[bit >> 6] >> (bit & 63) & 1; };
-        const auto put_into = [](Array<u64>& bits, u64 bit) { bits[bit >> 6] |= u64(1) << (bit & 63); };
-        const auto visit_cells = [&](double key, auto&& visit) {
+        const u32 n_parts = threads_for(n, n_threads);
+        const auto over_parts = [&](auto&& work) {
+            in_parallel(n_parts, [&](u32 k) { work(k, u32(part_of(n, k, n_parts)), u32(part_of(n, k + 1, n_parts))); });
+        };
+        struct Bits { Array<u64> there, again, reached; };
+        std::vector<Bits> bits(n_parts);
+        const auto is_in = [](const u64* bits, u64 bit) { return bits[bit >> 6] >> (bit & 63) & 1; };
+        const auto put_into = [](u64* bits, u64 bit) { bits[bit >> 6] |= u64(1) << (bit & 63); };
+        const auto visit_cells = [=](double key, auto&& visit) {
             const u64 cell = cell_of(key, cells), next = cell_of(key + 2.0 * reach, cells);
             visit(bit_of(cell));
             if (next != cell) visit(bit_of(next));
         };
-        for (u32 place = 0; place < n; ++place)
-            visit_cells(keys[member(place)], [&](u64 bit) {
-                is_there_again[bit >> 6] |= is_there[bit >> 6] & u64(1) << (bit & 63);
-                put_into(is_there, bit);
-            });
-        if (reach < largest) {
-            is_reached.assign(is_there.size(), 0);
-            for (u32 place = 0; place < n; ++place) {
+        over_parts([&](u32 k, u32 begin, u32 end) {
+            const u64 n_words = (u64(1) << log_bits) / 64;
+            for (Array<u64>* const some : {&bits[k].there, &bits[k].again}) some->assign(n_words, 0);
+            u64 *const there = bits[k].there.data(), *const again = bits[k].again.data();
+            for (u32 place = begin; place < end; ++place)
+                visit_cells(keys[member(place)], [&](u64 bit) {
+                    again[bit >> 6] |= there[bit >> 6] & u64(1) << (bit & 63);
+                    put_into(there, bit);
+                });
+            if (reach >= largest) return;
+            bits[k].reached.assign(n_words, 0);
+            for (u32 place = begin; place < end; ++place) {
                 const double key = keys[member(place)], error = FloatColours::many_errors * colours.error(member(place));
                 if (error <= reach) continue;
                 const u64 first = cell_of(key - error - reach, wide_cells), last = cell_of(key + error + reach, wide_cells);
-                for (u64 cell = first; i64(cell - last) <= 0; ++cell) put_into(is_reached, bit_of(cell));
+                for (u64 cell = first; i64(cell - last) <= 0; ++cell) put_into(bits[k].reached.data(), bit_of(cell));
             }
-        }
-        Array<u32> some;
-        for (u32 place = 0; place < n; ++place) {
-            const double key = keys[member(place)];
-            bool may_agree = reach < largest && is_in(is_reached, bit_of(cell_of(key, wide_cells)));
-            visit_cells(key, [&](u64 bit) { may_agree |= is_in(is_there_again, bit); });
-            if (may_agree) some.push_back(member(place));
-        }
+        });
+        Bits& all = bits[0];
+        over_range(n_parts > 1 ? all.there.size() : 0, n_parts, [&](u64 first, u64 last) {
+            for (u32 k = 1; k < n_parts; ++k)
+                for (u64 word = first; word < last; ++word) {
+                    all.again[word] |= bits[k].again[word] | (all.there[word] & bits[k].there[word]);
+                    all.there[word] |= bits[k].there[word];
+                    if (reach < largest) all.reached[word] |= bits[k].reached[word];
+                }
+        });
+        const u64 *const again = all.again.data(), *const reached = reach < largest ? all.reached.data() : nullptr;
+        const double* const key_of = keys.data();
+        Array<u32> some = those_of_which(n, n_threads, [=](u64 place) {
+            const double key = key_of[member(u32(place))];
+            bool may_agree = reached && is_in(reached, bit_of(cell_of(key, wide_cells)));
+            visit_cells(key, [&](u64 bit) { may_agree |= is_in(again, bit); });
+            return may_agree;
+        });
+        for (u32& k : some) k = member(k);
         const bool are_many = double(some.size()) > share_that_goes_on * double(keys.size());
         return are_many ? some : near_ones(some, colours);
     }
@@ -472,6 +520,7 @@ private:
     }
 
     static constexpr u32 most_rounds = 16;
+    static constexpr u32 most_blocks = 4;  // in which floats are scattered
     static constexpr u64 longest_columns = 8;   // on average, where rows alone are asked
     static constexpr u64 most_counted = 4096;  // of variables or rows, to tell kinds
     static constexpr double share_that_repeats = 0.02, least_growth = 1.5;  // of kinds
@@ -486,6 +535,7 @@ private:
     FloatColours variables_, rows_;
     Left left_, rows_left_;  // variables, and conic rows
     Array<SumOfTerms> sums_;
+    std::vector<Array<SumOfTerms>> block_sums_;  // of all blocks but the first
     Array<double> masses_, row_masses_;
 };
 

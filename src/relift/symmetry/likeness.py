@@ -24,6 +24,7 @@ from relift.symmetry.colour_refinement import core_arrays, index_type_of
 from relift.symmetry.exact_vectors import VectorImages
 from relift.symmetry.own_scales import Intervals, scales_of_variables
 from relift.symmetry.told_apart import FloatKinds
+from relift.threads import threads_for
 
 if field.CORE_IS_COMPILED:
     from relift import _core
@@ -240,4 +241,5 @@ class Likeness:
             program.n_variables, program.n_rows,
             (program.lb, program.ub, program.q, vectors.lb, vectors.ub, vectors.q),
             (program.l, program.u, None, vectors.l, vectors.u, None), variables, rows, only_in_proportion,
+            threads_for(program.A.indices.size),
         ))  # fmt: skip

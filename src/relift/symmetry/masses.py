@@ -31,6 +31,7 @@ from relift.symmetry import finite_field as field
 from relift.symmetry.colour_refinement import KeptValues, capsule_of, core_arrays, index_type_of
 from relift.symmetry.own_scales import Intervals, Masses
 from relift.symmetry.partition import Partition
+from relift.threads import threads_for
 
 if field.CORE_IS_COMPILED:
     from relift import _core
@@ -150,7 +151,7 @@ def _by_the_core(
         (rows.low, rows.high, None, rows.low_image, rows.high_image, None),
         variables.labels, row_classes.labels, variables.n_classes, row_classes.n_classes,
         found.variables, found.variable_images, found.rows, found.row_images, capsule_of(kept, None, program.A),
-        looks,
+        looks, threads_for(program.A.indices.size + (0 if program.P is None else program.P.indices.size)),
     )  # fmt: skip
     return found, speak
 

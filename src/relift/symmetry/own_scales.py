@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from relift.arrays import FieldElements, Flags, Integers, ScalarT, Vector
 from relift.records import cached_property, quick
 from relift.symmetry import finite_field as field
+from relift.threads import threads_for
 
 if field.CORE_IS_COMPILED:
     from relift import _core
@@ -226,7 +227,7 @@ def _by_the_core(
         np.ascontiguousarray(bounds.low), np.ascontiguousarray(bounds.high), _together(q), _together(mass),
         np.ascontiguousarray(bounds.low_image), np.ascontiguousarray(bounds.high_image), _together(q_image),
         _together(mass_image), sizes, signs, floats, images, states, words[0], words[1],
-        None if q is None else words[2],
+        None if q is None else words[2], threads_for(size),
     )  # fmt: skip
     return OwnScales(floats, images, states, words)
 

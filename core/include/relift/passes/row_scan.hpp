@@ -110,6 +110,35 @@ inline u64 with_sign_of(double value, u64 word) {
 // One of a word and its opposite, the same for both; never 0, which is for rows that are left out.
 inline u64 without_sign(u64 word) { return std::max(std::min(word, 0 - word), u64(1)); }
 
+// Of a matrix by columns, sums of the words of the columns, with signs, of each row, and how many there are. Every thread has
+// its own; these are exact, so that nothing depends on how many there are.
+template <class Index, class Count>
+void add_words_of_rows(const SparseView<Index>& A, Array<u64>& words, Count* counts, u32 n_threads) {
+    n_threads = scattering_threads(A, n_threads, sizeof(u64) + sizeof(Count));
+    std::vector<Array<u64>> own_words(n_threads);
+    std::vector<Array<Count>> own_counts(n_threads);
+    in_parallel(n_threads, [&](u32 k) {
+        own_words[k].assign(k ? A.n_minor : 0, 0);
+        own_counts[k].assign(k ? A.n_minor : 0, 0);
+        u64* const of_this = k ? own_words[k].data() : words.data();
+        Count* const n_of_this = k ? own_counts[k].data() : counts;
+        for (size_t major = first_major_of(A, k, n_threads), last = first_major_of(A, k + 1, n_threads); major < last; ++major) {
+            const u64 own = word_of(major);
+            for (size_t e = size_t(A.offsets[major]), end = size_t(A.offsets[major + 1]); e < end; ++e) {
+                const size_t i = size_t(A.indices[e]);
+                const bool is_there = A.values[e] != 0;
+                of_this[i] += is_there ? with_sign_of(A.values[e], own) : 0;
+                n_of_this[i] += is_there;
+            }
+        }
+    });
+    if (n_threads == 1) return;
+    over_range(A.n_minor, threads_for(A.n_minor, n_threads), [&](u64 first, u64 last) {
+        for (u32 k = 1; k < n_threads; ++k)
+            for (u64 i = first; i < last; ++i) words[i] += own_words[k][i], counts[i] += own_counts[k][i];
+    });
+}
+
 // Words of the columns and signs of each row, 0 for rows of fewer entries than the least, and how many entries that are
 // not 0 each has.
 template <class Index, class Count>
@@ -118,16 +147,11 @@ Array<u64> words_of_rows(const SparseView<Index>& A, bool is_by_rows, u64 least,
     Array<u64> words(m, 0);
     std::fill_n(counts, m, 0);
     if (!is_by_rows) {
-        for (size_t major = 0; major < A.n_major; ++major) {
-            const u64 own = word_of(major);
-            for (size_t e = size_t(A.offsets[major]), end = size_t(A.offsets[major + 1]); e < end; ++e) {
-                const size_t i = size_t(A.indices[e]);
-                const bool is_there = A.values[e] != 0;
-                words[i] += is_there ? with_sign_of(A.values[e], own) : 0;
-                counts[i] += is_there;
-            }
-        }
-        for (size_t i = 0; i < m; ++i) words[i] = u64(counts[i]) < least || !counts[i] ? 0 : without_sign(words[i]);
+        add_words_of_rows(A, words, counts, n_threads);
+        over_range(m, threads_for(m, n_threads), [&](u64 first, u64 last) {
+            for (size_t i = first; i < last; ++i)
+                words[i] = u64(counts[i]) < least || !counts[i] ? 0 : without_sign(words[i]);
+        });
         return words;
     }
     over_majors(A, threads_for(A.n_entries(), n_threads), [&](size_t first, size_t last) {

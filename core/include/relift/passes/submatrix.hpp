@@ -26,15 +26,23 @@ struct SomeMinors {
 // Offsets of what is left of some majors; of all minors where none are given.
 template <class Index>
 size_t count_entries(const SparseView<Index>& M, const long long* majors, size_t n_kept, const SomeMinors* some,
-                     Index* offsets) {
+                     Index* offsets, u32 n_threads) {
+    const auto n_of = [&](size_t k) {
+        const size_t begin = size_t(M.offsets[majors[k]]), end = size_t(M.offsets[majors[k] + 1]);
+        if (!some) return end - begin;
+        size_t count = 0;
+        for (size_t e = begin; e < end; ++e) count += some->has(size_t(M.indices[e]));
+        return count;
+    };
     size_t count = 0;
     offsets[0] = 0;
+    const u32 n_parts = some && n_kept ? threads_for(M.n_entries() / M.n_major * n_kept, n_threads) : 1;
+    if (n_parts > 1)
+        over_range(n_kept, n_parts, [&](u64 first, u64 last) {
+            for (u64 k = first; k < last; ++k) offsets[k + 1] = Index(n_of(k));
+        });
     for (size_t k = 0; k < n_kept; ++k) {
-        const size_t begin = size_t(M.offsets[majors[k]]), end = size_t(M.offsets[majors[k] + 1]);
-        if (!some)
-            count += end - begin;
-        else
-            for (size_t e = begin; e < end; ++e) count += some->has(size_t(M.indices[e]));
+        count += n_parts > 1 ? size_t(offsets[k + 1]) : n_of(k);
         offsets[k + 1] = Index(count);
     }
     return count;
