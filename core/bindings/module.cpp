@@ -376,16 +376,9 @@ PyObject* refine_with(const RefineArguments& given, const MatrixBuffers* P, cons
     const Buffer variable_labels(given.variable_labels, true), row_labels(given.row_labels, true);
     const MultiplierBuffers multipliers(given, n + m, m, A.values.size());
     std::vector<Buffer> of_rows;
-    std::vector<double> unit_scales;
-    std::vector<u64> unit_images;
     Output output{variable_labels.elements<i64>('i', "variable_labels", n),
                   row_labels.elements<i64>('i', "row_labels", m), nullptr, nullptr};
-    if (given.multipliers) {
-        unit_scales.resize(m);
-        unit_images.resize(m);
-        output.row_scales = unit_scales.data();
-        output.row_scale_images = unit_images.data();
-    } else {
+    if (!given.multipliers) {
         of_rows = buffers_of(given.row_bounds);
         if (of_rows.size() != 2) throw std::invalid_argument("bounds of the rows are missing");
         of_rows.emplace_back(given.row_scales, true);
@@ -421,9 +414,11 @@ PyObject* refine_with(const RefineArguments& given, const MatrixBuffers* P, cons
         return Py_BuildValue("KKKK", (unsigned long long)statistics.passes, (unsigned long long)statistics.splitters,
                              (unsigned long long)statistics.peak_bytes,
                              (unsigned long long)statistics.rows_without_total);
-    return Py_BuildValue("KKKKO", (unsigned long long)statistics.passes, (unsigned long long)statistics.splitters,
+    const SharedScale shared = statistics.shared_scale;
+    return Py_BuildValue("KKKKONK", (unsigned long long)statistics.passes, (unsigned long long)statistics.splitters,
                          (unsigned long long)statistics.peak_bytes, (unsigned long long)statistics.rows_without_total,
-                         statistics.all_are_apart ? Py_True : Py_False);
+                         statistics.all_are_apart ? Py_True : Py_False,
+                         shared.exists ? PyFloat_FromDouble(shared.scale) : none(), (unsigned long long)shared.exact);
 }
 
 PyObject* refine_any(const RefineArguments& given) {
@@ -819,8 +814,9 @@ PyMethodDef methods[] = {
      "scale_rows, seed, threads, progress, variable_labels, row_labels, row_scales, row_scale_images, kept, needs_scales, "
      "rows_are_apart, most_classes): colour refinement; kept is None, or what kept_weights() returned for these matrices; "
      "with needs_scales nothing is compared where some row has no weighted sum; with rows_are_apart no row is a multiple of "
-     "another; beyond most_classes everything may be left alone; returns (passes, splitters, extra bytes, rows without a weighted sum, whether everything is alone from "
-     "the start, so that labels and scales are not written)."},
+     "another; beyond most_classes everything may be left alone; returns (passes, splitters, extra bytes, rows without a weighted "
+     "sum, whether everything is alone from the start, so that labels and scales are not written, the scale of all rows, or "
+     "None where they have several, which are written then, and its image)."},
     {"refine_up_to_multipliers", refine_up_to_multipliers_of_program, METH_VARARGS,
      "refine_up_to_multipliers(P, A, A_is_csr, n_variables, n_rows, variable_words, row_words, decimal, seed, threads, "
      "progress, variable_labels, row_labels, multipliers, multiplier_images, states, masses, mass_images, links, kept, "

@@ -282,6 +282,28 @@ void test_cancelled_sums_split_nothing() {
     CHECK(classes_of(program, options) == slow_classes(program, options));
 }
 
+// Where most words are alone a filter comes first: the classes are those of the table.
+void test_grouping_of_words_that_are_mostly_alone() {
+    std::mt19937_64 random(12);
+    for (u32 size : {0u, 1u, 2u, 4095u, 4096u, 30000u})
+        for (u32 share : {1u, 3u, 1000u}) {
+            std::vector<u64> words(size);
+            for (u64& word : words) word = random() % share ? random() : random() % 9;
+            std::map<u64, i64> number;
+            std::vector<i64> expected, table(size), filter(size), chosen(size), threads(size);
+            for (u64 word : words) expected.push_back(number.emplace(word, i64(number.size())).first->second);
+            const Grouping a = group(words.data(), size, size / 2, table.data());
+            const Grouping b = group_mostly_alone(words.data(), size, size, filter.data());
+            const Grouping c = group(words.data(), size, size, chosen.data());
+            const Grouping d = group(words.data(), size, size, threads.data(), 3);
+            CHECK(table == expected && filter == expected && chosen == expected && threads == expected);
+            CHECK(a.sizes == b.sizes && a.sizes == c.sizes && a.sizes == d.sizes);
+            CHECK(a.representatives == b.representatives && a.representatives == c.representatives);
+            CHECK(a.representatives == d.representatives);
+        }
+    CHECK(are_mostly_alone(4096, 3073) && !are_mostly_alone(4096, 3072) && !are_mostly_alone(4095, 4095));
+}
+
 void test_equal_words_are_seen() {
     std::mt19937_64 random(8);
     for (u32 size : {0u, 1u, 2u, 3u, 31u, 33u, 5000u}) {
@@ -307,14 +329,42 @@ void test_equal_words_are_seen() {
     CHECK(all_distinct_by_marks(alike.data(), u32(alike.size())));
 }
 
+// Each row has the entries 3 and 4 in two columns of one kind, or 7 alone; the last row, at times, others.
+template <class Index>
+void share_one_total(RandomProgram<Index>& program, bool by_rows) {
+    const u32 n = program.n, m = program.m;
+    std::vector<std::vector<std::pair<u32, double>>> majors(by_rows ? m : n);
+    for (u32 i = 0; i < m; ++i) {
+        const u32 j = i % n, other = (i + 1) % n;
+        const auto put = [&](u32 column, double value) {
+            if (by_rows) majors[i].emplace_back(column, value);
+            else majors[column].emplace_back(i, value);
+        };
+        if (j == other || i % 3 == 0) put(j, i + 1 == m && n % 3 == 0 ? 8.0 : 7.0);
+        else put(j, 3.0), put(other, 4.0);
+    }
+    program.A_offsets.assign(1, 0);
+    program.A_indices.clear();
+    program.A_values.clear();
+    for (const auto& major : majors) {
+        for (const auto& [minor, value] : major) {
+            program.A_indices.push_back(Index(minor));
+            program.A_values.push_back(value);
+        }
+        program.A_offsets.push_back(Index(program.A_indices.size()));
+    }
+}
+
 // Scales by integers are those by floats and field elements, whatever the orientation and the number of threads.
 template <class Index>
 void test_scales_by_integers() {
     std::mt19937_64 random(9);
+    int n_shared = 0;
     for (int k = 0; k < 60; ++k) {
         const bool by_rows = k % 2;
         const u32 n = 1 + u32(random() % 40), m = 1 + u32(random() % 40);
         RandomProgram<Index> program(random, n, m, 6, 2 + 2 * (u32(k) % 5), false, by_rows);
+        if (k % 4 > 1) share_one_total(program, by_rows);
         for (double& value : program.A_values) value /= k % 3 ? 1000.0 : 1.0;
         const Problem<Index> problem = program.problem();
         const auto encoded = [&](double value) { return image_of(value, Reading::decimal); };
@@ -332,7 +382,18 @@ void test_scales_by_integers() {
         CHECK(n_without == find_row_scales(problem, whole, number, others.data(), other_exact.data(), 2));
         CHECK(exact == other_exact);
         for (u32 i = 0; i < m; ++i) CHECK(std::fabs(scales[i] - others[i]) <= 1e-12 * std::fabs(scales[i]));
+        // One scale that all rows share is told, and only then.
+        SharedScale shared;
+        std::vector<double> written(m, 0);
+        std::vector<u64> written_exact(m, 0);
+        CHECK(n_without == find_row_scales(problem, whole, number, written.data(), written_exact.data(), 2, &shared));
+        const bool is_one = n_without == 0 && std::count(exact.begin(), exact.end(), exact[0]) == i64(m);
+        CHECK(shared.exists == is_one);
+        n_shared += is_one;
+        if (is_one) CHECK(shared.exact == exact[0] && shared.scale == others[0] && written_exact[0] == 0);
+        else CHECK(written == others && written_exact == exact);
     }
+    CHECK(n_shared > 5 && n_shared < 55);
     const double fractions[] = {0.1, 0.25, -3.0}, seventh = 1.0 / 7.0, large = 1e18;
     CHECK(WholeMultiples::of(fractions, 3, 10, Reading::decimal).multiples[1] == 25);
     CHECK(!WholeMultiples::of(fractions, 3, 10, Reading::bits).exist);
@@ -450,6 +511,9 @@ void test_parallel_blocks() {
         std::iota(words.begin(), words.end(), u64(5));
         CHECK(all_distinct(words.data(), u32(size), 1) && all_distinct(words.data(), u32(size), 3));
         words.back() = words.front();
+        CHECK(!all_distinct(words.data(), u32(size), 3) && !all_distinct(words.data(), u32(size), 1));
+        words.back() = ~u64(0);
+        words[9] = words[8];  // among the first, which are looked at by themselves
         CHECK(!all_distinct(words.data(), u32(size), 3) && !all_distinct(words.data(), u32(size), 1));
     }
 }
@@ -1066,6 +1130,7 @@ void test_floats_are_scattered_in_blocks() {
 
 int main() {
     test_equal_words_are_seen();
+    test_grouping_of_words_that_are_mostly_alone();
     test_scales_by_integers<std::int32_t>();
     test_scales_by_integers<std::int64_t>();
     test_random_programs<std::int32_t>();

@@ -174,7 +174,7 @@ void test_long_rows() {
         expected = field_add(expected, field_multiply(source[j], weights.words[j]));
     }
     const SparseView<std::int32_t> matrix{1, n, offsets.data(), indices.data(), values.data()};
-    gather<FieldAlgebra>(matrix, weights, Source{source.data(), false}, &found, false, 1);
+    gather<FieldAlgebra>(matrix, weights, Source{source.data(), false}, 1, [&](u32, u64 sum) { found = sum; });
     CHECK(found == expected);
     std::vector<u64> sums(n);
     Array<u64> parts;

@@ -36,7 +36,7 @@ def refine(
     rows_are_apart: bool = False,
     most_classes: int = ...,
     /,
-) -> tuple[int, int, int, int, bool]: ...
+) -> tuple[int, int, int, int, bool, float | None, int]: ...
 def refine_up_to_multipliers(
     P: _Compressed | None,
     A: _Compressed,

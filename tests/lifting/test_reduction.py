@@ -575,7 +575,7 @@ def test_presolve_of_other_vectors_does_the_same_with_and_without_an_earlier_one
         program = program.replace(lb=lb, ub=ub, u=u)
         found, expected = reduce(program, earlier=earlier), reduce(program)
         assert found.program == expected.program
-        for name in ("variables", "rows", "values", "lower_source", "upper_source", "source_entry"):
+        for name in ("variables", "rows", "values", "lower_source", "upper_source", "source_row", "source_entry"):
             assert np.array_equal(getattr(found, name), getattr(expected, name)), name
         for name in ("q", "l", "u", "lb", "ub", "b"):
             assert np.array_equal(getattr(found.images, name), getattr(expected.images, name)), name
@@ -607,7 +607,16 @@ def test_parts_of_the_program_before_are_taken_over_only_where_nothing_they_are_
             program = program.replace(**{name: old + 0.1 * random.integers(0, 2, old.size)})
         found, expected = reduce(program, earlier=earlier), reduce(program)
         assert found.program == expected.program
-        for part in ("variables", "rows", "values", "lower_source", "upper_source", "source_entry", "duplicate_lower"):
+        for part in (
+            "variables",
+            "rows",
+            "values",
+            "lower_source",
+            "upper_source",
+            "source_row",
+            "source_entry",
+            "duplicate_lower",
+        ):
             np.testing.assert_array_equal(getattr(found, part), getattr(expected, part), part)
         for part in ("q", "l", "u", "lb", "ub", "b"):
             np.testing.assert_array_equal(getattr(found.images, part), getattr(expected.images, part), part)

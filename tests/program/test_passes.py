@@ -63,6 +63,35 @@ def test_a_product_is_that_of_scipy_to_the_last_bit(seed: int) -> None:
 
 
 @given(seeds)
+def test_the_numbers_of_classes_are_those_of_numpy(seed: int) -> None:
+    labels = np.random.default_rng(seed).integers(0, 1 << 40, 50)
+    numbers = passes.numbers_of_classes(labels)
+    np.testing.assert_array_equal(numbers, passes_reference.numbers_of_classes(labels))
+    assert np.abs(numbers).min() >= 1.0
+    assert np.abs(numbers).max() < 2.0
+    assert np.unique(numbers).size == np.unique(labels).size
+    assert (numbers > 0).any()
+    assert (numbers < 0).any()
+
+
+@pytest.mark.skipif(passes.core is None, reason="the compiled core is not installed")
+@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_array])
+def test_values_that_are_one_number_are_shared_by_a_submatrix_where_it_may(make: type) -> None:
+    M = make(np.array([[2.0, 2.0, 0.0], [0.0, 2.0, 2.0], [2.0, 0.0, 2.0]]))
+    some = np.array([0, 2])
+    for rows, columns in ((some, None), (None, some), (some, some)):
+        plain, shared = passes.submatrix(M, rows, columns), passes.submatrix(M, rows, columns, shares_values=True)
+        np.testing.assert_array_equal(shared.toarray(), plain.toarray())
+        assert np.shares_memory(shared.data, M.data)
+        assert not np.shares_memory(plain.data, M.data)
+    for value in (3.0, -2.0):
+        M.data[-1] = value
+        found = passes.submatrix(M, some, None, shares_values=True)
+        np.testing.assert_array_equal(found.toarray(), M.toarray()[some])
+        assert not np.shares_memory(found.data, M.data)
+
+
+@given(seeds)
 def test_the_first_members_of_classes_are_those_of_numpy(seed: int) -> None:
     random = np.random.default_rng(seed)
     labels, n_classes = passes.numbered(random.integers(0, 4, int(random.integers(0, 9))))

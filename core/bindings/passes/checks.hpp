@@ -64,6 +64,22 @@ inline PyObject* py_spread(PyObject*, PyObject* arguments) {
     });
 }
 
+inline PyObject* py_numbers_of_classes(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *labels_given, *numbers_given;
+        if (!PyArg_ParseTuple(arguments, "OO", &labels_given, &numbers_given)) return nullptr;
+        const Buffer labels(labels_given), numbers(numbers_given, true);
+        const size_t n = labels.size();
+        const int64_t* of = labels.integers<int64_t>("labels", n);
+        double* const out = numbers.doubles("numbers", n);
+        {
+            const WithoutLock unlocked;
+            numbers_of_classes(of, n, out);
+        }
+        Py_RETURN_NONE;
+    });
+}
+
 inline PyObject* py_residuals(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         PyObject *A_given, *P_given, *vectors[5], *point[3], *more[5], *out[2];
@@ -187,6 +203,8 @@ inline const PyMethodDef methods_of_checks[] = {
     {"spread", py_spread, METH_VARARGS,
      "spread(vector, sizes, representatives, labels, threads): the largest relative difference inside a class; relative "
      "to the numbers themselves if sizes is None."},
+    {"numbers_of_classes", py_numbers_of_classes, METH_VARARGS,
+     "numbers_of_classes(labels, numbers): fills a number for the class of each label."},
     {"residuals", py_residuals, METH_VARARGS,
      "residuals(A, is_by_rows, P, (q, l, u, lb, ub), r, (x, y, w), (natural, terms, rho, below, above), (Ax, sizes), "
      "threads): fills Ax and sizes; returns flags and residuals."},

@@ -14,7 +14,9 @@ inline PyObject* py_submatrix(PyObject*, PyObject* arguments) {
         PyObject *M_given, *majors_given, *minors_given;
         Py_ssize_t n_minor;
         unsigned n_threads;
-        if (!PyArg_ParseTuple(arguments, "OnOOI", &M_given, &n_minor, &majors_given, &minors_given, &n_threads))
+        int shares_values = 0;
+        if (!PyArg_ParseTuple(arguments, "OnOOI|p", &M_given, &n_minor, &majors_given, &minors_given, &n_threads,
+                              &shares_values))
             return nullptr;
         if (n_minor < 0) throw std::invalid_argument("the number of minors is negative");
         const MatrixBuffers buffers(M_given, size_t(n_minor));
@@ -44,12 +46,14 @@ inline PyObject* py_submatrix(PyObject*, PyObject* arguments) {
             }
             if (sizeof(Index) == 4 && count > most_indices)
                 throw std::invalid_argument("the submatrix has 2^31 entries or more");
-            Room indices(count, sizeof(Index)), values(count, sizeof(double));
+            const bool are_shared = shares_values && is_one_value(M);
+            Room indices(count, sizeof(Index)), values(are_shared ? 0 : count, sizeof(double));
             {
                 const WithoutLock unlocked;
-                copy_entries(M, majors, n_kept, some.get(), offsets.as<Index>(), indices.as<Index>(), values.as<double>(),
-                             n_threads);
+                copy_entries(M, majors, n_kept, some.get(), offsets.as<Index>(), indices.as<Index>(),
+                             are_shared ? nullptr : values.as<double>(), n_threads);
             }
+            if (are_shared) return Py_BuildValue("NNO", offsets.handed_over(), indices.handed_over(), Py_None);
             return Py_BuildValue("NNN", offsets.handed_over(), indices.handed_over(), values.handed_over());
         });
     });
@@ -189,7 +193,8 @@ inline PyObject* py_stack(PyObject*, PyObject* arguments) {
 
 inline const PyMethodDef methods_of_matrices[] = {
     {"submatrix", py_submatrix, METH_VARARGS,
-     "submatrix(matrix, n_minor, majors, minors, threads): returns offsets, indices and values; None for all minors."},
+     "submatrix(matrix, n_minor, majors, minors, threads, shares_values=False): returns offsets, indices and values; None "
+     "for all minors. With shares_values, values are None where all entries of the matrix are one number."},
     {"entries_of_minors", py_entries_of_minors, METH_VARARGS,
      "entries_of_minors(matrix, n_minor, minors, threads): returns majors, places among the minors, and values of their "
      "entries."},

@@ -4,6 +4,7 @@
 
 #include "counted_memory.hpp"
 #include "portable.hpp"
+#include "repeated_words.hpp"
 #include "threads.hpp"
 
 namespace relift {
@@ -13,8 +14,6 @@ inline u32 power_of_two_above(u64 n) {
     while (power < n) power *= 2;
     return power;
 }
-
-inline u64 spread(u64 word) { return word * 0x9E3779B97F4A7C15u; }
 
 // A number of distinct words: exact up to some thousands of them or an eighth of all, beyond that estimated.
 // Which of some parts of hash space a hash belongs to.
@@ -37,6 +36,10 @@ public:
     // The same by so many threads; what is counted does not depend on them.
     DistinctCount count_by_parts(const u64* words, u32 size, bool skip_exact, u32 n_parts) {
         u64 number = 0;
+        if (!skip_exact && looks_distinct(words, size)) {  // to count up to the limit costs more than to estimate
+            number = n_parts > 1 ? estimate_by_parts(words, size, n_parts) : estimate(words, size);
+            if (number > u64(most_counted(size)) * 2) return {number, false};
+        }
         if (!skip_exact) {
             const bool is_exact = n_parts > 1 ? count_exactly_by_parts(words, size, number, n_parts)
                                               : count_exactly(words, size, number);
@@ -46,6 +49,12 @@ public:
     }
 
 private:
+    // Whether most of the first words are distinct, where a small part of all is.
+    bool looks_distinct(const u64* words, u32 size) {
+        if (size < 16 * least_exact) return false;
+        clear(size);
+        return !add_distinct(words, least_exact, least_exact / 2);
+    }
     static u32 most_counted(u32 size) { return std::min(std::max(least_exact, size / 8), most_exact); }
 
     // Each thread counts some of the words; what they have found is then counted together. All end as soon as one of them
@@ -246,6 +255,8 @@ inline bool all_distinct_by_marks(const u64* words, u32 size) {
 // Whether all words are distinct: spread over buckets that fit the cache, each tested by a small table. Threads take
 // some buckets each, and read all words.
 inline bool all_distinct(const u64* words, u32 size, u32 n_threads) {
+    constexpr u32 n_first = 1 << 14;  // where some are equal, a few hundredths of all mostly show it by a small table
+    if (size >= 16 * n_first && !all_distinct_by_marks(words, n_first)) return false;
     if (size > 1 && size <= most_marks) return all_distinct_by_marks(words, size);  // threads would gain nothing
     int log_buckets = 0;
     while (size >> log_buckets > 1024 && log_buckets < 12) ++log_buckets;
@@ -289,14 +300,44 @@ inline bool all_distinct(const u64* words, u32 size, u32 n_threads) {
     return are_all;
 }
 
+// From so many words on, of which three quarters are thought to be alone, a filter tells most of these first.
+constexpr u32 least_mostly_alone = 4096;
+
 // Classes of equal words, numbered by smallest member.
 struct Grouping {
     Array<u32> sizes, representatives;
     u32 n_classes() const { return u32(sizes.size()); }
 };
 
+// The same as below where most words are alone: those that are not are few, and looked for among themselves.
+inline Grouping group_mostly_alone(const u64* words, u32 size, u64 expected, i64* labels) {
+    const std::vector<u32> some = maybe_repeated(words, size, true), first = first_of_repeated(words, some);
+    Grouping grouping;
+    grouping.sizes.reserve(expected);
+    grouping.representatives.reserve(expected);
+    u32 k = 0;  // the next of those
+    for (u32 i = 0; i < size; ++i) {
+        const bool is_some = k < some.size() && some[k] == i;
+        const u32 leader = is_some ? first[k] : nobody;
+        const bool is_new = leader == nobody || leader == k;
+        k += is_some;
+        if (is_new) {
+            labels[i] = i64(grouping.n_classes());
+            grouping.sizes.push_back(1);
+            grouping.representatives.push_back(i);
+        } else {
+            labels[i] = labels[some[leader]];
+            ++grouping.sizes[u64(labels[i])];
+        }
+    }
+    return grouping;
+}
+
+inline bool are_mostly_alone(u32 size, u64 expected) { return size >= least_mostly_alone && expected > size / 4 * 3; }
+
 // Groups equal words and writes the label of each; expected is a guess at the number of classes.
 inline Grouping group(const u64* words, u32 size, u64 expected, i64* labels) {
+    if (are_mostly_alone(size, expected)) return group_mostly_alone(words, size, expected, labels);
     struct Slot { u32 mark, label; };  // where marks agree, the words of the representatives are compared
     constexpr u32 none = ~u32(0);
     Grouping grouping;
@@ -411,7 +452,8 @@ inline Grouping group_by_hash(const u64* words, u32 size, u64 expected, i64* lab
 // of the parts are joined, part by part, so that their numbers are again those of smallest members.
 inline Grouping group(const u64* words, u32 size, u64 expected, i64* labels, u32 n_threads) {
     const u32 n_parts = threads_for(size, n_threads);
-    if (n_parts == 1) return group(words, size, expected, labels);
+    const bool is_filtered_soon = are_mostly_alone(size, expected) && size <= most_marks;  // threads would gain nothing
+    if (n_parts == 1 || is_filtered_soon) return group(words, size, expected, labels);
     if (expected > size / 16) return group_by_hash(words, size, expected, labels, n_parts);
     std::vector<Grouping> parts(n_parts);
     in_parallel(n_parts, [&](u32 k) {

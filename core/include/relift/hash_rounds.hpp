@@ -46,10 +46,10 @@ struct Pass {
     static constexpr bool uniform = uniform_, prefetch = prefetch_;
 };
 
-// sums[major] (+)= sum over its entries of source[minor] * weight, for a block of majors.
-template <class Pass, class Index, class Weight>
-void gather_entries(const SparseView<Index>& matrix, Weight weight, const u64* source, u64* sums, bool add,
-                    u32 first_major, u32 last_major) {
+// Calls take(major, sum over its entries of source[minor] * weight) for a block of majors.
+template <class Pass, class Index, class Weight, class Take>
+void gather_entries(const SparseView<Index>& matrix, Weight weight, const u64* source, Take&& take, u32 first_major,
+                    u32 last_major) {
     using Algebra = typename Pass::Algebra;
     const Index* const indices = matrix.indices;
     const u64 last = matrix.n_entries() - 1;
@@ -76,7 +76,7 @@ void gather_entries(const SparseView<Index>& matrix, Weight weight, const u64* s
         }
         u64 value = Algebra::value(sum);
         if (Pass::uniform) value = Algebra::multiply(value, source[0]);
-        sums[major] = add ? Algebra::tight(Algebra::loose_add(sums[major], value)) : value;
+        take(major, value);
     }
 }
 
@@ -124,12 +124,12 @@ void with_pass(const SparseView<Index>& matrix, const Weights& weights, bool is_
     });
 }
 
-template <class Algebra, class Index>
-void gather(const SparseView<Index>& matrix, const Weights& weights, Source source, u64* sums, bool add,
-            u32 n_threads) {
+// take(major, sum) is called by several threads, and may not change the source.
+template <class Algebra, class Index, class Take>
+void gather(const SparseView<Index>& matrix, const Weights& weights, Source source, u32 n_threads, Take&& take) {
     with_pass<Algebra, false>(matrix, weights, source.is_uniform, [&](auto pass, auto weight) {
         over_majors(matrix, threads_for(matrix.n_entries(), n_threads), [&](u32 first, u32 last) {
-            gather_entries<decltype(pass)>(matrix, weight, source.words, sums, add, first, last);
+            gather_entries<decltype(pass)>(matrix, weight, source.words, take, first, last);
         });
     });
 }
@@ -218,7 +218,8 @@ public:
         : problem_(problem), P_weights_(P_weights), A_weights_(A_weights), factors_(factors),
           multipliers_(multipliers), proportions_(proportions), monitor_(monitor), n_threads_(n_threads),
           variables_(problem.n_variables),
-          spare_variables_(problem.n_variables), rows_(problem.n_rows), spare_rows_(problem.n_rows),
+          spare_variables_(problem.n_variables), rows_(problem.n_rows),
+          spare_rows_(problem.A_is_by_rows && !factors.row_source && !factors.row_target ? 0 : problem.n_rows),
           products_(multipliers && problem.has_P() ? problem.n_variables : 0),
           parts_(u64(scattering_threads(problem.A, n_threads) - 1) * problem.A.n_minor) {}
 
@@ -303,33 +304,45 @@ public:
         Source source{variables_.data(), is_one_class(n_variable_classes_)};
         if (factors_.variable_source)  // the colours before are not needed any more
             source = multiplied(variables_, factors_.variable_source, spare_variables_);
-        u64* const sums = spare_rows_.data();
-        if (problem_.A_is_by_rows) gather<Algebra>(problem_.A, A_weights_, source, sums, false, n_threads_);
+        u64 *const sums = spare_rows_.data(), *const rows = rows_.data();
+        if (problem_.A_is_by_rows && !factors_.row_target)  // each sum is used where it is found
+            return gather<Algebra>(problem_.A, A_weights_, source, n_threads_,
+                                   [=](u32 i, u64 sum) { rows[i] = next_colour(rows[i], sum); });
+        const auto write = [=](u32 i, u64 sum) { sums[i] = sum; };
+        if (problem_.A_is_by_rows) gather<Algebra>(problem_.A, A_weights_, source, n_threads_, write);
         else scatter<Algebra>(problem_.A, A_weights_, source, sums, parts_, n_threads_);
         multiply_sums(problem_.n_variables, problem_.n_rows, factors_.row_target, sums);
-        over_vertices(problem_.n_rows, [&](u64 i) { rows_[i] = next_colour(rows_[i], sums[i]); });
+        over_vertices(problem_.n_rows, [&](u64 i) { rows[i] = next_colour(rows[i], sums[i]); });
     }
 
     void colour_variables() {
-        u64* const sums = spare_variables_.data();
+        u64 *const sums = spare_variables_.data(), *const variables = variables_.data();
+        const auto write = [=](u32 j, u64 sum) { sums[j] = sum; };
+        const auto add = [=](u32 j, u64 sum) { sums[j] = Algebra::tight(Algebra::loose_add(sums[j], sum)); };
         ++n_passes_;
         bool has_sums = false;
         if (problem_.n_rows) {
             Source source{rows_.data(), is_one_class(n_row_classes_)};
             if (factors_.row_source) source = multiplied(rows_, factors_.row_source, spare_rows_);
+            if (!problem_.A_is_by_rows && !problem_.has_P() && !factors_.variable_target) {  // as above
+                gather<Algebra>(problem_.A, A_weights_, source, n_threads_,
+                                [=](u32 j, u64 sum) { sums[j] = next_colour(variables[j], sum); });
+                return variables_.swap(spare_variables_);
+            }
             if (problem_.A_is_by_rows) scatter<Algebra>(problem_.A, A_weights_, source, sums, parts_, n_threads_);
-            else gather<Algebra>(problem_.A, A_weights_, source, sums, false, n_threads_);
+            else gather<Algebra>(problem_.A, A_weights_, source, n_threads_, write);
             has_sums = true;
         }
         if (problem_.has_P()) {
             Source source{variables_.data(), is_one_class(n_variable_classes_)};
             if (factors_.variable_source) source = multiplied(variables_, factors_.variable_source, products_);
-            gather<Algebra>(problem_.P, P_weights_, source, sums, has_sums, n_threads_);
+            if (has_sums) gather<Algebra>(problem_.P, P_weights_, source, n_threads_, add);
+            else gather<Algebra>(problem_.P, P_weights_, source, n_threads_, write);
             has_sums = true;
         }
         if (!has_sums) std::fill_n(sums, problem_.n_variables, 0);
         multiply_sums(0, problem_.n_variables, factors_.variable_target, sums);
-        over_vertices(problem_.n_variables, [&](u64 j) { sums[j] = next_colour(variables_[j], sums[j]); });
+        over_vertices(problem_.n_variables, [&](u64 j) { sums[j] = next_colour(variables[j], sums[j]); });
         variables_.swap(spare_variables_);
     }
 

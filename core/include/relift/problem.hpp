@@ -46,14 +46,22 @@ struct Options {
 
 struct Output {
     i64 *variable_labels, *row_labels;  // numbered by smallest member
-    double* row_scales;                 // what each row was divided by
+    double* row_scales;                 // what each row was divided by; not written where all share one scale
     u64* row_scale_images;              // the same, exactly
+};
+
+// A number that all rows are divided by, in floats and exactly, if there is one.
+struct SharedScale {
+    bool exists = false;
+    double scale = 1;
+    u64 exact = 1;
 };
 
 struct Statistics {
     u64 passes = 0, splitters = 0, peak_bytes = 0;  // a pass goes over all entries once; two make a round
     u64 rows_without_total = 0;                     // rows that were not divided by their weighted sum, or
                                                     // vertices whose scale was lost in cancellation
+    SharedScale shared_scale;                       // of the rows
     bool all_are_apart = false;                     // every vertex is alone, before sums: the output is not written
 };
 

@@ -100,18 +100,18 @@ private:
 
         find_scales();
         scales_are_totals_ = statistics_.rows_without_total == 0;
+        rows_are_divided_ = true;
+        if (statistics_.shared_scale.exists) {
+            inverse_of_all_ = field_inverse(statistics_.shared_scale.exact);
+            return;
+        }
         inverse_scales_ = inverses(output_.row_scale_images, problem_.n_rows, options_.n_threads);
         const u64* scales = output_.row_scale_images;
         entries_are_scaled_ = std::any_of(scales, scales + problem_.n_rows, [&](u64 s) { return s != scales[0]; });
         if (options_.counting && entries_are_scaled_) encode_scaled_values();
     }
 
-    void take_rows_as_they_are() const {
-        over_vertices(problem_.n_rows, [&](u64 first, u64 last) {
-            std::fill(output_.row_scales + first, output_.row_scales + last, 1.0);
-            std::fill(output_.row_scale_images + first, output_.row_scale_images + last, 1);
-        });
-    }
+    void take_rows_as_they_are() { statistics_.shared_scale = {true, 1.0, 1}; }
 
     // Their memory counts as that of this refinement.
     static Weights taken(Weights& kept) {
@@ -278,8 +278,10 @@ private:
         u64* const exact = output_.row_scale_images;
         const u32 n_threads = options_.n_threads;
         statistics_.rows_without_total =
-            is_unit ? find_row_scales(problem_, whole, [](u64) { return u8(0); }, scales, exact, n_threads)
-                    : find_row_scales(problem_, whole, [=](u64 e) { return ids[e]; }, scales, exact, n_threads);
+            is_unit ? find_row_scales(problem_, whole, [](u64) { return u8(0); }, scales, exact, n_threads,
+                                      &statistics_.shared_scale)
+                    : find_row_scales(problem_, whole, [=](u64 e) { return ids[e]; }, scales, exact, n_threads,
+                                      &statistics_.shared_scale);
         return true;
     }
 
@@ -345,14 +347,20 @@ private:
         colour_variables<Algebra>(variables);
         const u64 first_row = mix(options_.seed ^ 0x726F7773);
         over_vertices(problem_.n_rows, [&](u64 first, u64 last) {
-            ScaledBounds before{0, 0};  // rows with equal bounds often follow each other
-            u64 colour_before = absorb(absorb(first_row, 0), 0);
+            const SharedScale shared = statistics_.shared_scale;
+            ScaledBounds before{0, 0};  // rows with equal bounds and scales often follow each other
+            u64 inverse_before = 0, colour_before = 0;
+            bool was_negative = false;
             for (u64 i = first; i < last; ++i) {
                 ScaledBounds bounds{problem_.row_lower[i], problem_.row_upper[i]};
-                if (!inverse_scales_.empty())
-                    bounds = scaled_bounds(bounds.lower, bounds.upper, inverse_scales_[i], output_.row_scales[i] < 0);
-                if (bounds.lower != before.lower || bounds.upper != before.upper) {
+                const u64 inverse = shared.exists ? inverse_of_all_ : inverse_scales_[i];
+                const bool is_negative = (shared.exists ? shared.scale : output_.row_scales[i]) < 0;
+                if (i == first || bounds.lower != before.lower || bounds.upper != before.upper ||
+                    inverse != inverse_before || is_negative != was_negative) {
                     before = bounds;
+                    inverse_before = inverse;
+                    was_negative = is_negative;
+                    if (rows_are_divided_) bounds = scaled_bounds(bounds.lower, bounds.upper, inverse, is_negative);
                     colour_before = absorb(absorb(first_row, bounds.lower), bounds.upper);
                 }
                 u64 colour = colour_before;
@@ -548,8 +556,9 @@ private:
     Statistics statistics_;
     Weights P_weights_, A_weights_;
     Array<u64> diagonal_;        // counting: images of diag(P); empty if all are zero
-    Array<u64> inverse_scales_;  // empty if rows are not scaled
-    bool entries_are_scaled_ = false, scales_are_totals_ = false, variables_are_distinct_ = false;
+    Array<u64> inverse_scales_;  // empty if rows are not scaled, or all by one number
+    u64 inverse_of_all_ = 1;
+    bool rows_are_divided_ = false, entries_are_scaled_ = false, scales_are_totals_ = false, variables_are_distinct_ = false;
     bool columns_are_compared_ = false;  // where multiples of a column are one class
     std::unique_ptr<Multipliers<Index>> multipliers_;
     Proportions<Index> proportions_;

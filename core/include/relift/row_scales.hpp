@@ -10,6 +10,7 @@
 
 #include "algebra.hpp"
 #include "counted_memory.hpp"
+#include "inverses.hpp"
 #include "portable.hpp"
 #include "problem.hpp"
 #include "rows_apart.hpp"
@@ -292,17 +293,47 @@ struct WholeTotalOfOneSign {
 };
 
 // The same scales by integers; number_at(entry) is the number of the value of an entry. Threads that scatter have
-// sums of their own.
+// sums of their own. Where all rows have the same scale it is left in `shared`, if that is given, and not written.
 template <class Total, class Index, class NumberAt>
 u64 find_row_scales_by(const Problem<Index>& problem, const VariableWeights& weights, const WholeMultiples& whole,
-                       NumberAt&& number_at, double* scales, u64* exact, u32 n_threads) {
+                       NumberAt&& number_at, double* scales, u64* exact, u32 n_threads, SharedScale* shared) {
     const auto& A = problem.A;
     const u64 n_entries = A.n_entries(), m = problem.n_rows;
     const u64 most_parts = problem.A_is_by_rows || m == 0 ? 1 : 1 + n_entries / (4 * m);  // 4 bytes for each entry
     const u32 n_walking = threads_for(n_entries, n_threads);
     const u32 n_parts = u32(std::min<u64>(n_walking, most_parts));
-    Array<Total> sums(n_parts * m);
     const auto term = [&](u32 column, u64 e) { return whole.multiples[number_at(e)] * weights[column]; };
+    const u64 unit = PowersOfTen::at(-whole.n_decimals);
+    const double power = whole.power_of_ten();
+    const auto exact_of = [&](Total sum) {
+        const u64 magnitude = field_reduce(u64(sum.total < 0 ? -sum.total : sum.total));
+        return field_multiply(sum.total < 0 ? field_negate(magnitude) : magnitude, unit);
+    };
+    const auto float_of = [&](Total sum) {
+        return RowTotal{double(sum.total) / power, double(sum.sum_of_sizes()) / power};
+    };
+    // Whether all rows have one sum, and none is lost; most programs show that they have not by their first rows.
+    const auto have_one_sum = [&](auto&& sum_of) {
+        const auto is_lost = [&](Total sum) {
+            return exact_of(sum) == 0 || float_of(sum).is_cancelled_below(smallest_share);
+        };
+        const Total first = sum_of(0);
+        if (is_lost(first)) return false;
+        for (u64 i = 1; i < m; ++i) {
+            const Total sum = sum_of(i);
+            if (sum.total != first.total) return false;
+            if (sum.sum_of_sizes() != first.sum_of_sizes() && is_lost(sum)) return false;
+        }
+        *shared = {true, float_of(first).total, exact_of(first)};
+        return true;
+    };
+    const auto sum_of_major = [&](u64 i) {
+        Total sum{};
+        for (u64 e = u64(A.offsets[i]), end = u64(A.offsets[i + 1]); e < end; ++e) sum.add(term(u32(A.indices[e]), e));
+        return sum;
+    };
+    if (shared && m && problem.A_is_by_rows && have_one_sum(sum_of_major)) return 0;
+    Array<Total> sums(n_parts * m);
     if (problem.A_is_by_rows)
         over_majors(A, n_walking, [&](u32 first, u32 last) {
             std::fill(sums.begin() + i64(first), sums.begin() + i64(last), Total());
@@ -318,14 +349,16 @@ u64 find_row_scales_by(const Problem<Index>& problem, const VariableWeights& wei
                         [&](u32 row) { RELIFT_PREFETCH_TO_WRITE(&own[row]); },
                         [&](u32 column, u32 row, u64 e) { own[row].add(term(column, e)); });
         });
-    const u64 unit = PowersOfTen::at(-whole.n_decimals);
-    const double power = whole.power_of_ten();
-    const auto total_of = [&](u64 i) {
+    const auto sum_of = [&](u64 i) {
         Total sum = sums[i];
         for (u32 part = 1; part < n_parts; ++part) sum.add(sums[part * m + i]);
-        const u64 magnitude = field_reduce(u64(sum.total < 0 ? -sum.total : sum.total));
-        exact[i] = field_multiply(sum.total < 0 ? field_negate(magnitude) : magnitude, unit);
-        return RowTotal{double(sum.total) / power, double(sum.sum_of_sizes()) / power};
+        return sum;
+    };
+    if (shared && m && !problem.A_is_by_rows && have_one_sum(sum_of)) return 0;
+    const auto total_of = [&](u64 i) {
+        const Total sum = sum_of(i);
+        exact[i] = exact_of(sum);
+        return float_of(sum);
     };
     return write_scales(problem, total_of, scales, exact, n_threads);
 }
@@ -344,51 +377,11 @@ u64 find_row_scales(const Problem<Index>& problem, ImageAt&& image_at, double* s
 // The same of whole multiples.
 template <class Index, class NumberAt>
 u64 find_row_scales(const Problem<Index>& problem, const WholeMultiples& whole, NumberAt&& number_at, double* scales,
-                    u64* exact, u32 n_threads) {
+                    u64* exact, u32 n_threads, SharedScale* shared = nullptr) {
     const VariableWeights weights(problem, whole.have_one_sign(), n_threads);
-    if (weights.are_all_one())
-        return find_row_scales_by<WholeTotalOfOneSign>(problem, weights, whole, number_at, scales, exact, n_threads);
-    return find_row_scales_by<WholeTotal>(problem, weights, whole, number_at, scales, exact, n_threads);
-}
-
-// Writes the reciprocals of nonzero field elements: one inversion, three multiplications each. Four chains of products
-// are made side by side, since each product waits for the one before it.
-inline void write_inverses(const u64* values, u64 size, u64* result) {
-    constexpr u64 n_chains = 4;
-    u64 product[n_chains] = {1, 1, 1, 1};
-    const u64 whole = size - size % n_chains;
-    for (u64 i = 0; i < whole; i += n_chains)
-        for (u64 k = 0; k < n_chains; ++k) {
-            result[i + k] = product[k];
-            product[k] = field_multiply(product[k], values[i + k]);
-        }
-    for (u64 i = whole; i < size; ++i) {
-        result[i] = product[i - whole];
-        product[i - whole] = field_multiply(product[i - whole], values[i]);
-    }
-    const u64 first = field_multiply(product[0], product[1]), last = field_multiply(product[2], product[3]);
-    const u64 of_all = field_inverse(field_multiply(first, last));
-    const u64 of_first = field_multiply(of_all, last), of_last = field_multiply(of_all, first);
-    u64 inverse[n_chains] = {field_multiply(of_first, product[1]), field_multiply(of_first, product[0]),
-                             field_multiply(of_last, product[3]), field_multiply(of_last, product[2])};
-    for (u64 i = size; i-- > whole;) {
-        result[i] = field_multiply(result[i], inverse[i - whole]);
-        inverse[i - whole] = field_multiply(inverse[i - whole], values[i]);
-    }
-    for (u64 i = whole; i > 0;) {
-        i -= n_chains;
-        for (u64 k = 0; k < n_chains; ++k) {
-            result[i + k] = field_multiply(result[i + k], inverse[k]);
-            inverse[k] = field_multiply(inverse[k], values[i + k]);
-        }
-    }
-}
-
-inline Array<u64> inverses(const u64* values, u64 size, u32 n_threads = 1) {
-    Array<u64> result(size);
-    over_range(size, threads_for(size, n_threads),
-               [&](u64 first, u64 last) { write_inverses(values + first, last - first, result.data() + first); });
-    return result;
+    const auto find = weights.are_all_one() ? find_row_scales_by<WholeTotalOfOneSign, Index, NumberAt>
+                                            : find_row_scales_by<WholeTotal, Index, NumberAt>;
+    return find(problem, weights, whole, std::forward<NumberAt>(number_at), scales, exact, n_threads, shared);
 }
 
 // The images of l_i and u_i over the scale; a negative scale exchanges the two, and the infinities.

@@ -54,8 +54,8 @@ class Reduction:
         Which variables and rows of the original program were kept, in order.
     lower_source, upper_source
         Ground length: the row that the last bound of a variable came from, or ``NO_ROW``.
-    source_entry
-        Ground rows: the entry by which a row bounds its variable.
+    source_row, source_entry
+        The rows that bound a variable, ascending, and the entry by which each does.
     fixed
         The substituted variables, pass by pass.
     duplicate_lower, duplicate_upper
@@ -86,6 +86,7 @@ class Reduction:
     rows: Indices
     lower_source: Indices
     upper_source: Indices
+    source_row: Indices
     source_entry: Vector
     fixed: tuple[FixedVariables, ...] = ()
     duplicate_lower: Indices = field(default_factory=lambda: np.empty(0, np.int64))
@@ -177,7 +178,7 @@ class Reduction:
         row = np.where(w[j] > 0, upper_source, lower_source)
         implied = (row != NO_ROW) & (w[j] != 0)
         row, j = row[implied], j[implied]
-        y[row] += w[j] / self.source_entry[row]
+        y[row] += w[j] / self.source_entry[self.source_row.searchsorted(row)]
         w[j] = 0.0
 
 
@@ -200,7 +201,7 @@ def trivial_reduction(
         )  # fmt: skip
     own = constant(NO_ROW, n)
     return Reduction(
-        program, program, images, all_of(n), all_of(m), own, own, constant(0.0, m), scan=scan, cuts=cuts,
+        program, program, images, all_of(n), all_of(m), own, own, all_of(0), constant(0.0, 0), scan=scan, cuts=cuts,
         rows_are_apart=rows_are_apart, rows_have_entries=rows_have_entries,
     )  # fmt: skip
 

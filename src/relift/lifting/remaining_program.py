@@ -43,7 +43,7 @@ def finish(work: Substitution) -> Reduction:
         made = cut
         A = work.cuts.made(
             "A", A, *_some(work, rows, variables),
-            lambda: submatrix(program.A, rows, variables) if made is None else made,
+            lambda: submatrix(program.A, rows, variables, shares_values=True) if made is None else made,
         )  # fmt: skip
     P = program.P
     if P is not None and variables.size < program.n_variables:
@@ -64,7 +64,7 @@ def finish(work: Substitution) -> Reduction:
     )  # fmt: skip
     images = VectorImages(q[1], l[1], u[1], lb[1], ub[1], work.b_image)
     return Reduction(
-        program, reduced, images, variables, rows, lower, upper, work.source_entry,
+        program, reduced, images, variables, rows, lower, upper, *work.entries_of_sources(),
         tuple(work.fixed), lower_row, upper_row, factor, work.scan, work.cuts, work.q is not program.q, quadratic,
         are_apart, have_entries, work.are_given,
     )  # fmt: skip
@@ -135,7 +135,7 @@ def _duplicates(
             found = find_duplicates(A, work.reading, alike)
             n_empty = int(np.count_nonzero(work.row_alive & (work.counts == 0)))
         else:
-            cut = submatrix(A, rows, variables)
+            cut = submatrix(A, rows, variables, shares_values=True)
             counts, alike = scan_rows(cut)
             found = find_duplicates(cut, work.reading, alike)
             found = None if found is None else found.of(rows)

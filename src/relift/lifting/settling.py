@@ -45,21 +45,38 @@ class Settled:
         The program after: ``centred`` without what is at rest.
     images
         Exact images of the vectors of ``program``.
-    variables, rows, conic_rows, cones
-        Which of each were kept, in order.
     centre
         The centre of each variable of the program before.
+    kept
+        Which variables, rows, conic rows and cones were kept, in order; None for all.
     """
 
     before: Program
     centred: Program
     program: Program
     images: VectorImages
-    variables: Indices
-    rows: Indices
-    conic_rows: Indices
-    cones: Indices
     centre: Vector
+    kept: tuple[Indices, Indices, Indices, Indices] | None = None
+
+    @property
+    def variables(self) -> Indices:
+        """Which variables were kept, in order."""
+        return all_of(self.before.n_variables) if self.kept is None else self.kept[0]
+
+    @property
+    def rows(self) -> Indices:
+        """Which rows were kept, in order."""
+        return all_of(self.before.n_rows) if self.kept is None else self.kept[1]
+
+    @property
+    def conic_rows(self) -> Indices:
+        """Which conic rows were kept, in order."""
+        return all_of(self.before.conic.n_rows) if self.kept is None else self.kept[2]
+
+    @property
+    def cones(self) -> Indices:
+        """Which cones were kept, in order."""
+        return all_of(len(self.before.conic)) if self.kept is None else self.kept[3]
 
     @property
     def is_trivial(self) -> bool:
@@ -145,17 +162,14 @@ def settle(program: Program, images: VectorImages, rest: AtRest, reading: Readin
     n, m = program.n_variables, program.n_rows
     centred, origin = program, constant(0.0, n)
     if rest.is_empty:
-        conic = program.conic
-        return Settled(
-            program, program, program, images, all_of(n), all_of(m), all_of(conic.n_rows), all_of(len(conic)), origin
-        )
+        return Settled(program, program, program, images, origin)
     if rest.centres is not None:
         origin = rest.centres.floats
         centred, images = centred_program(program, images, rest.centres, reading)
     kept, left = _others(rest.variables, n), _others(rest.rows, m)
     conic_rows, cones = _others(rest.conic_rows, program.conic.n_rows), _others(rest.cones, len(program.conic))
     if kept.size == n and left.size == m and conic_rows.size == program.conic.n_rows:
-        return Settled(program, centred, centred, images, kept, left, conic_rows, cones, origin)
+        return Settled(program, centred, centred, images, origin)
     A, P = submatrix(centred.A, left, kept), centred.P
     if P is not None and kept.size < n:
         P = submatrix(P, kept, kept)
@@ -168,7 +182,7 @@ def settle(program: Program, images: VectorImages, rest: AtRest, reading: Readin
     left_images = VectorImages(
         images.q[kept], images.l[left], images.u[left], images.lb[kept], images.ub[kept], images.b[conic_rows]
     )
-    return Settled(program, centred, small, left_images, kept, left, conic_rows, cones, origin)
+    return Settled(program, centred, small, left_images, origin, (kept, left, conic_rows, cones))
 
 
 def _conic_without(conic: ConicRows, kept: Indices) -> ConicRows:

@@ -358,6 +358,8 @@ def _images(reduction: Reduction, kept: tuple[Settled, Symmetry] | None) -> Imag
 
 def _labels_with_rest(classes: Partition, kept: Indices, size: int) -> FieldElements:
     """Labels of all members, where one more class is at rest."""
+    if classes.size == size:
+        return classes.labels.view(np.uint64)
     labels = np.full(size, classes.n_classes, np.uint64)
     labels[kept] = classes.labels
     return labels
@@ -399,19 +401,23 @@ def distance_of(settled: Settled, symmetry: Symmetry) -> float:
 def settled_alike(reduction: Reduction, old: Settled, reading: Reading) -> Settled:
     """The reduced program without what was at rest earlier, measured from the centres of its own bounds."""
     program = reduction.program
-    conic = program.conic
-    sizes = (program.n_variables, program.n_rows, conic.n_rows, len(conic))
-    kept = (old.variables, old.rows, old.conic_rows, old.cones)
-    if old.is_trivial and sizes == tuple(where.size for where in kept):
-        return Settled(program, program, program, reduction.images, *kept, old.centre)
+    sizes = _sizes(program)
+    if old.is_trivial and sizes == _sizes(old.program):
+        return Settled(program, program, program, reduction.images, old.centre)
     centres, was_centred = None, old.centre != 0
     if was_centred.any():
         bounds = Intervals(program.lb, program.ub, reduction.images.lb, reduction.images.ub)
         centres = centres_of(program, bounds)
         if centres is not None:
             centres = centres.only(was_centred)
+    kept = (old.variables, old.rows, old.conic_rows, old.cones)
     variables, rows, conic_rows, cones = (_mask_without(where, size) for where, size in zip(kept, sizes, strict=True))
     return settle(program, reduction.images, AtRest(variables, rows, conic_rows, cones, centres), reading)
+
+
+def _sizes(program: Program) -> tuple[int, int, int, int]:
+    """How many variables, rows, conic rows and cones there are."""
+    return program.n_variables, program.n_rows, program.conic.n_rows, len(program.conic)
 
 
 def _mask_without(where: Indices, size: int) -> Flags | None:

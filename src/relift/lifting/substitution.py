@@ -50,7 +50,7 @@ class Substitution:
         self.variable_alive, self.row_alive = np.ones(n, bool), np.ones(m, bool)
         self.lower_source: Indices | None = None  # until a row gives a bound
         self.upper_source: Indices | None = None
-        self.source_entry: Vector = constant(0.0, m)  # until a row gives a bound
+        self.source_entries: list[tuple[Indices, Vector]] = []  # of the rows that give bounds
         self.fixed: list[FixedVariables] = []
         self.shifts: list[Shift] = []
         self.counts = scan.counts
@@ -155,9 +155,7 @@ class Substitution:
         if not keep.all():
             self.left_alone[rows[~keep]] = True
             rows, entries = rows[keep], entries[keep]
-        if not self.source_entry.flags.writeable:
-            self.source_entry = np.zeros(self.program.n_rows)
-        self.source_entry[rows] = entries
+        self.source_entries.append((rows, entries))
         self.row_alive[rows] = False
         return of
 
@@ -169,6 +167,14 @@ class Substitution:
             sources = np.full(self.program.n_variables, NO_ROW, np.int64)
             setattr(self, field, sources)
         return sources
+
+    def entries_of_sources(self) -> tuple[Indices, Vector]:
+        """The rows that gave bounds, ascending, and the entry of each; a row does so once."""
+        if len(self.source_entries) < 2:
+            return self.source_entries[0] if self.source_entries else (np.empty(0, np.int64), np.empty(0))
+        rows, entries = (np.concatenate(parts) for parts in zip(*self.source_entries, strict=True))
+        order = rows.argsort()
+        return rows[order], entries[order]
 
     def remaining_entry(self, rows: Indices) -> tuple[Indices, Vector]:
         """Column and value of the one entry that each of these rows still has."""

@@ -97,6 +97,22 @@ def products_and_sizes(
     return *of_rows, *of_columns
 
 
+def numbers_of_classes(labels: Indices) -> Vector:
+    """A number for each label, the same for equal ones: 1 to 2, of either sign, as good as random.
+
+    Examples
+    --------
+    >>> numbers = numbers_of_classes(np.array([0, 1, 0]))
+    >>> bool(numbers[0] == numbers[2] != numbers[1]), bool((np.abs(numbers) >= 1).all())
+    (True, True)
+    """
+    if core is None:
+        return passes_reference.numbers_of_classes(labels)
+    numbers = np.empty(labels.size)
+    core.numbers_of_classes(np.ascontiguousarray(labels), numbers)
+    return numbers
+
+
 def spread(vector: Vector, sizes: Vector | None, representatives: Indices, labels: Indices) -> float:
     """The largest difference between a member of a class and its first member, relative to the sizes.
 
@@ -305,7 +321,9 @@ def count_entries_of_rows(A: SparseMatrix) -> Counts:
     return counts
 
 
-def submatrix(matrix: SparseMatrix, rows: Indices | None, columns: Indices | None) -> SparseMatrix:
+def submatrix(
+    matrix: SparseMatrix, rows: Indices | None, columns: Indices | None, *, shares_values: bool = False
+) -> SparseMatrix:
     """Some rows and columns of a CSC or CSR array, in ascending order, in the same format; the array itself if all.
 
     Parameters
@@ -314,6 +332,8 @@ def submatrix(matrix: SparseMatrix, rows: Indices | None, columns: Indices | Non
         CSC or CSR.
     rows, columns
         Which ones, ascending; None for all.
+    shares_values
+        Both matrices are never changed: where all entries are one number, as in a cover, the first ones are not copied.
 
     Examples
     --------
@@ -328,13 +348,15 @@ def submatrix(matrix: SparseMatrix, rows: Indices | None, columns: Indices | Non
         return matrix
     if core_for(matrix) is None:
         return passes_reference.submatrix(matrix, rows, columns)
-    offsets, indices, values = _parts_of_some(matrix, rows, columns)
+    offsets, indices, values = _parts_of_some(matrix, rows, columns, shares_values=shares_values)
     make = sparse.csr_array if matrix.format == "csr" else sparse.csc_array
     shape = (n_rows if rows is None else rows.size, n_columns if columns is None else columns.size)
     return unchecked(make, values, indices, offsets, shape)
 
 
-def _parts_of_some(matrix: SparseMatrix, rows: Indices | None, columns: Indices | None) -> Parts:
+def _parts_of_some(
+    matrix: SparseMatrix, rows: Indices | None, columns: Indices | None, *, shares_values: bool = False
+) -> Parts:
     """Offsets, indices and values of some rows and columns, by the core."""
     compiled = core_for(matrix)
     assert compiled is not None, "callers ask first"
@@ -344,9 +366,12 @@ def _parts_of_some(matrix: SparseMatrix, rows: Indices | None, columns: Indices 
     some = None if minors is None else np.ascontiguousarray(minors, np.int64)
     kept = all_of(n_major) if majors is None else np.ascontiguousarray(majors, np.int64)
     parts = parts_of(matrix)
-    offsets, indices, values = compiled.submatrix(parts, n_minor, kept, some, threads_for(matrix.indices.size))
+    offsets, indices, values = compiled.submatrix(
+        parts, n_minor, kept, some, threads_for(matrix.indices.size), shares_values
+    )
     kind = parts[0].dtype
-    return np.frombuffer(offsets, kind), np.frombuffer(indices, kind), np.frombuffer(values)
+    places = np.frombuffer(indices, kind)
+    return np.frombuffer(offsets, kind), places, parts[2][: places.size] if values is None else np.frombuffer(values)
 
 
 @final

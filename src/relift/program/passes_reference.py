@@ -49,6 +49,16 @@ def fit(vectors: tuple[object, ...], sizes: tuple[int, ...], are_finite: bool) -
     )
 
 
+def numbers_of_classes(labels: Indices) -> Vector:
+    """A number for the class of each label: by SplitMix64, the last bit of which is the sign."""
+    words = (labels.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        words = (words ^ (words >> np.uint64(shift))) * np.uint64(factor)
+    words ^= words >> np.uint64(31)
+    sizes = 1.0 + (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    return np.where(words & np.uint64(1), sizes, -sizes)
+
+
 def spread(vector: Vector, sizes: Vector | None, representatives: Indices, labels: Indices) -> float:
     """The largest difference inside a class relative to the sizes, or to the numbers themselves."""
     sizes = np.abs(vector) if sizes is None else sizes

@@ -300,7 +300,7 @@ def refine(
         variables, rows = np.empty(n_variables, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
         scales, scale_images = np.empty(n_rows), np.empty(n_rows, dtype=np.uint64)
         index_type, n_entries = index_type_of(A, P), A.indices.size + (0 if P is None else P.indices.size)
-        n_passes, n_splitters, extra_bytes, n_unscaled, all_are_apart = _core.refine(
+        n_passes, n_splitters, extra_bytes, n_unscaled, all_are_apart, shared_scale, shared_image = _core.refine(
             None if P is None else core_arrays(P, index_type), core_arrays(A, index_type),
             A.format == "csr", n_variables, n_rows,
             tuple(colours), (lower, upper, *extra), (l, u),
@@ -314,12 +314,16 @@ def refine(
         if all_are_apart:  # nothing was written
             alone = Partition.discrete(n_variables), Partition.discrete(n_rows)
             return Refinement(*alone, constant(1.0, n_rows), constant_words(1, n_rows), statistics)
+        if shared_scale is not None:  # the others were not written
+            scales, scale_images = constant(shared_scale, n_rows), constant_words(shared_image, n_rows)
     scales, scale_images = _scales(scales, scale_images)
     return Refinement(Partition.trusted(variables), Partition.trusted(rows), scales, scale_images, statistics)
 
 
 def _scales(floats: Vector, images: FieldElements) -> tuple[Vector, FieldElements]:
     """Scales of rows, read-only; where all are equal, and many, they take no memory."""
+    if floats.strides == (0,):  # they were found so
+        return floats, images
     if floats.size > MANY and is_constant(floats) and (images == images[0]).all():
         return constant(float(floats[0]), floats.size), constant_words(int(images[0]), images.size)
     floats.flags.writeable = images.flags.writeable = False

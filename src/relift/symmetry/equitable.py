@@ -13,27 +13,37 @@ of :mod:`relift.symmetry.cone_refinement` are counted out besides.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import final
 
 import numpy as np
 
-from relift.arrays import Array, Flags, Indices, SparseMatrix, Vector
+from relift.arrays import Array, Flags, Indices, Vector
 from relift.program.cones import Cone
 from relift.program.conic_rows import KEPT_ROWS, ConicRows, rows_of_cones
 from relift.program.index_sets import is_constant
-from relift.program.passes import are_finite, entries_of, first_members, numbered, products_and_sizes, spread
+from relift.program.passes import (
+    are_finite,
+    entries_of,
+    first_members,
+    numbered,
+    numbers_of_classes,
+    products_and_sizes,
+    spread,
+)
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
 from relift.program.symmetric_matrices import cones_by_side, is_off_diagonal, upper_triangle, with_entries
-from relift.symmetry.partition import KEPT_SIZE, Partition
+from relift.records import cached_property, quick
+from relift.symmetry.partition import Partition
 
 TOLERANCE = 1e-10
 """The largest relative difference inside a class that passes as rounding."""
 
 MOST_SHARED = 1 / 64
-"""Where merging leaves out no more than this share of the variables, and of the rows, only entries of those in classes
-of several are read; where it is more, to pick them out costs more than to pass over all."""
+"""Where merging leaves out no more than this share of the variables, or of the rows, only entries of those in classes
+of several are read for their conditions; where it is more, to pick them out costs more than to pass over all."""
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what is too large for a float is told by the answer
@@ -61,88 +71,127 @@ def distance_from_equitable(
     """
     # Where all rows have one scale nothing is divided: the vectors are compared as they are, without copies.
     w, by_row = variable_scales, None if row_scales.size == 0 or is_constant(row_scales) else row_scales
-    if all(classes.size - classes.n_classes <= MOST_SHARED * classes.size for classes in (variables, rows)):
-        return _distance_of_few(program, variables, rows, by_row, w, variable_masses, row_masses)
-    share = w if variable_masses is None else (1.0 if w is None else w) / variable_masses  # 1/p of the mathematics
-    costs = _times(program.q, share)
-    distance = _spread_of_sums(costs, None, variables)
-    for bounds, scales, classes in (((program.lb, program.ub), w, variables), ((program.l, program.u), by_row, rows)):
-        divided = _divided(*bounds, scales)
-        if scales is not None and _n_infinite(divided) > _n_infinite(bounds):
-            return np.inf
-        for vector in divided:
-            distance = max(distance, _spread(vector, None, classes))
+    scaled = _Scaled(program, variables, rows, w, by_row, variable_masses, row_masses)
+    few_variables, few_rows = _are_nearly_alone(variables), _are_nearly_alone(rows)
+    distance = max(
+        _distance_of_few_variables(scaled) if few_variables else _distance_of_variables(scaled),
+        _distance_of_few_rows(scaled) if few_rows else _distance(program.l, program.u, by_row, rows),
+    )
+    if (few_variables and few_rows) or distance == np.inf:
+        return distance
     g, h = _random_weights(variables, rows)
     g, h = _times(g, w), _times(h, row_masses)
     if by_row is not None:
         h /= by_row
-    if program.P is not None:
+    if program.P is not None and not few_variables:
         sums, sizes, _, _ = products_and_sizes(program.P, g, None)
+        share = scaled.share
         distance = max(distance, _spread_of_sums(_times(sums, share), _times(sizes, share, is_size=True), variables))
     if program.A.nnz:
-        sums, sizes, back, back_sizes = products_and_sizes(program.A, g, h)
+        sums, sizes, back, back_sizes = products_and_sizes(
+            program.A, None if few_rows else g, None if few_variables else h
+        )
         del g, h
-        if by_row is not None:
-            sums /= by_row
-            sizes /= np.abs(by_row)
-        distance = max(distance, _spread_of_sums(sums, sizes, rows))
-        back, back_sizes = _times(back, share), _times(back_sizes, share, is_size=True)
-        distance = max(distance, _spread_of_sums(back, back_sizes, variables))
+        if not few_rows:
+            if by_row is not None:
+                sums /= by_row
+                sizes /= np.abs(by_row)
+            distance = max(distance, _spread_of_sums(sums, sizes, rows))
+        if not few_variables:
+            back, back_sizes = _times(back, scaled.share), _times(back_sizes, scaled.share, is_size=True)
+            distance = max(distance, _spread_of_sums(back, back_sizes, variables))
     return distance
 
 
-def _distance_of_few(
-    program: Program,
-    variables: Partition,
-    rows: Partition,
-    by_row: Vector | None,
-    w: Vector | None,
-    masses: Vector | None,
-    row_masses: Vector | None,
-) -> float:
-    """The same by the entries of variables and rows in classes of several alone: the others fulfil all conditions."""
-    j, i = _in_company(variables), _in_company(rows)
-    of_j, of_i = Partition.from_labels(variables.labels[j]), Partition.from_labels(rows.labels[i])
-    share = _taken(w, j) if masses is None else (1.0 if w is None else w[j]) / masses[j]
-    distance = _spread_of_sums(_times(program.q[j], share), None, of_j)
-    of_variables, of_rows = (program.lb[j], program.ub[j]), (program.l[i], program.u[i])
-    for bounds, scales, classes in ((of_variables, _taken(w, j), of_j), (of_rows, _taken(by_row, i), of_i)):
-        divided = _divided(*bounds, scales)
-        if scales is not None and _n_infinite(divided) > _n_infinite(bounds):
-            return np.inf
-        for vector in divided:
-            distance = max(distance, _spread(vector, None, classes))
+@final
+@quick
+@dataclass(frozen=True, eq=False)
+class _Scaled:
+    """A program with its classes; scales and masses are None where all are 1, or, of rows, where all are equal."""
 
-    def g(columns: Indices) -> Vector:
-        return _times(_weights_of(variables.labels[columns]), _taken(w, columns))
+    program: Program
+    variables: Partition
+    rows: Partition
+    w: Vector | None
+    by_row: Vector | None
+    masses: Vector | None
+    row_masses: Vector | None
 
-    def h(places: Indices) -> Vector:
-        weights = _times(_weights_of(rows.labels[places]), _taken(row_masses, places))
-        return weights if by_row is None else weights / by_row[places]
+    @cached_property
+    def share(self) -> Vector | None:
+        """1/p of the mathematics."""
+        return self.w if self.masses is None else (1.0 if self.w is None else self.w) / self.masses
 
-    def of_columns(matrix: SparseMatrix, weights: Callable[[Indices], Vector]) -> float:
+    def g(self, columns: Indices) -> Vector:
+        """A number for the class of each of some variables, times its scale."""
+        return _times(numbers_of_classes(self.variables.labels[columns]), _taken(self.w, columns))
+
+    def h(self, places: Indices) -> Vector:
+        """A number for the class of each of some rows, times its mass over its scale."""
+        weights = _times(numbers_of_classes(self.rows.labels[places]), _taken(self.row_masses, places))
+        return weights if self.by_row is None else weights / self.by_row[places]
+
+
+def _are_nearly_alone(classes: Partition) -> bool:
+    return classes.size - classes.n_classes <= MOST_SHARED * classes.size
+
+
+def _distance(low: Vector, high: Vector, scales: Vector | None, classes: Partition) -> float:
+    """How far intervals, divided by scales, differ inside a class."""
+    divided = _divided(low, high, scales)
+    if scales is not None and _n_infinite(divided) > _n_infinite((low, high)):
+        return np.inf
+    return max(_spread(vector, None, classes) for vector in divided)
+
+
+def _distance_of_variables(scaled: _Scaled) -> float:
+    """How far costs and bounds of variables differ inside a class."""
+    program, classes = scaled.program, scaled.variables
+    costs = _spread_of_sums(_times(program.q, scaled.share), None, classes)
+    return max(costs, _distance(program.lb, program.ub, scaled.w, classes))
+
+
+def _distance_of_few_variables(scaled: _Scaled) -> float:
+    """The same with sums along P and A, by entries of variables in classes of several: others fulfil all conditions."""
+    program, j = scaled.program, _in_company(scaled.variables)
+    if j.size == 0:
+        return 0.0
+    classes, share = Partition.from_labels(scaled.variables.labels[j]), _taken(scaled.share, j)
+    distance = _spread_of_sums(_times(program.q[j], share), None, classes)
+    distance = max(distance, _distance(program.lb[j], program.ub[j], _taken(scaled.w, j), classes))
+    for matrix, weights in ((program.A, scaled.h), (program.P, scaled.g)):
+        if matrix is None:
+            continue
         entries = entries_of(matrix, None, j)
         sums, sizes = _sums_and_sizes(entries.column, entries.value * weights(entries.row), j.size)
-        return _spread_of_sums(_times(sums, share), _times(sizes, share, is_size=True), of_j)
-
-    if i.size:
-        entries = entries_of(program.A, i, None)
-        sums, sizes = _sums_and_sizes(entries.row, entries.value * g(entries.column), i.size)
-        if by_row is not None:
-            sums, sizes = sums / by_row[i], sizes / np.abs(by_row[i])
-        distance = max(distance, _spread_of_sums(sums, sizes, of_i))
-    if j.size:
-        distance = max(distance, of_columns(program.A, h))
-        if program.P is not None:
-            distance = max(distance, of_columns(program.P, g))
+        of_class = _spread_of_sums(_times(sums, share), _times(sizes, share, is_size=True), classes)
+        distance = max(distance, of_class)
     return distance
+
+
+def _distance_of_few_rows(scaled: _Scaled) -> float:
+    """How far bounds of rows, and sums along A, differ inside a class, by the entries of rows in classes of several."""
+    program, i = scaled.program, _in_company(scaled.rows)
+    if i.size == 0:
+        return 0.0
+    classes, by_row = Partition.from_labels(scaled.rows.labels[i]), _taken(scaled.by_row, i)
+    distance = _distance(program.l[i], program.u[i], by_row, classes)
+    entries = entries_of(program.A, i, None)
+    sums, sizes = _sums_and_sizes(entries.row, entries.value * scaled.g(entries.column), i.size)
+    if by_row is not None:
+        sums, sizes = sums / by_row, sizes / np.abs(by_row)
+    return max(distance, _spread_of_sums(sums, sizes, classes))
 
 
 def _in_company(classes: Partition) -> Indices:
     """Those that share their class with others."""
     if classes.is_discrete:
         return np.empty(0, np.int64)
-    return np.flatnonzero((classes.class_sizes > 1)[classes.labels])
+    is_first = np.zeros(classes.size, bool)
+    is_first[classes.representatives] = True
+    shared = classes.labels[~is_first]
+    is_first[classes.representatives[shared]] = False
+    return np.flatnonzero(~is_first)
 
 
 def _taken(vector: Vector | None, places: Indices) -> Vector | None:
@@ -153,16 +202,6 @@ def _sums_and_sizes(places: Indices, terms: Vector, size: int) -> tuple[Vector, 
     """Sums of terms by place, and of their sizes."""
     sums, sizes = np.bincount(places, terms, size), np.bincount(places, np.abs(terms), size)
     return np.asarray(sums, np.float64), np.asarray(sizes, np.float64)
-
-
-def _weights_of(labels: Indices) -> Vector:
-    """A number for each class, 1 to 2, of either sign, as good as random; without one being drawn for every class."""
-    words = (labels.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        words = (words ^ (words >> np.uint64(shift))) * np.uint64(factor)
-    words ^= words >> np.uint64(31)
-    sizes = 1.0 + (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
-    return np.where(words & np.uint64(1), sizes, -sizes)
 
 
 def _times(vector: Vector, factor: Vector | None, is_size: bool = False) -> Vector:
@@ -227,22 +266,8 @@ def _divided(low: Vector, high: Vector, scales: Vector | None) -> tuple[Vector, 
 
 
 def _random_weights(variables: Partition, rows: Partition) -> tuple[Vector, Vector]:
-    """A random number for each class of variables and of rows, given to its members: 1 to 2, of either sign."""
-    n, m = variables.n_classes, rows.n_classes
-    g, h = _kept_draws(n, m) if n + m <= KEPT_SIZE else _draws(n, m)
-    return g[variables.labels], h[rows.labels]
-
-
-def _draws(n: int, m: int) -> tuple[Vector, Vector]:
-    random, drawn = np.random.default_rng(20160613), []
-    for size in (n, m):
-        numbers = random.uniform(-1.0, 1.0, size)
-        drawn.append(numbers + np.copysign(1.0, numbers))
-    return drawn[0], drawn[1]
-
-
-_kept_draws = lru_cache(maxsize=64)(_draws)
-"""To make a generator takes longer than a check of few classes."""
+    """A number for each class of variables and of rows, given to its members: 1 to 2, of either sign."""
+    return numbers_of_classes(variables.labels), numbers_of_classes(rows.labels)
 
 
 def distance_of_quadratic_rows(rows: QuadraticRows, variables: Partition, constraints: Partition) -> float:

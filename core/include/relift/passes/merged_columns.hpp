@@ -16,7 +16,8 @@ public:
     // `w`, if given, are the factors of the columns.
     MergedColumns(const SparseView<Index>& A, const long long* rows, size_t n_rows, const long long* labels,
                   size_t n_classes, const double* w)
-        : A_(A), rows_(rows), labels_(labels), w_(w), n_rows_(n_rows), n_classes_(n_classes), classes_(n_classes) {}
+        : A_(A), rows_(rows), labels_(labels, labels + A.n_minor), w_(w), n_rows_(n_rows), n_classes_(n_classes),
+          classes_(n_classes) {}
 
     // Fills the offsets, one more than there are classes; returns how many places have entries.
     size_t count(Index* offsets) {
@@ -34,13 +35,25 @@ public:
             classes_[label] = {offsets[label], 0};
         }
         offsets[n_classes_] = Index(n_places);
-        may_cancel_ = n_entries > n_places && has_both_signs();
+        has_sums_ = n_entries > n_places;
+        is_constant_ = !w_ && std::all_of(A_.values, A_.values + A_.n_entries(),
+                                          [&](double value) { return value == A_.values[0]; });
+        may_cancel_ = has_sums_ && !is_constant_ && has_both_signs();
         return n_places;
     }
 
     // Fills indices and values; returns how many there are. Offsets change where some are left out.
     size_t fill(Index* offsets, Index* indices, double* values, double cancelled) {
         const size_t n_places = size_t(offsets[n_classes_]);
+        if (is_constant_) {  // only what is added to another entry is written by itself
+            std::fill_n(values, n_places, A_.values[0]);
+            each_entry([&](size_t row, size_t label, size_t) {
+                Class& own = classes_[label];
+                if (own.last != row + 1) indices[size_t(own.next++)] = Index(row), own.last = u32(row + 1);
+                else values[size_t(own.next) - 1] += A_.values[0];
+            });
+            return has_sums_ || A_.values[0] == 0 ? without_zeros(offsets, indices, values) : n_places;
+        }
         Array<double> sizes(may_cancel_ ? n_places : 0);
         each_entry([&](size_t row, size_t label, size_t e) {
             const double value = value_of(e);
@@ -71,13 +84,14 @@ private:
 
     double value_of(size_t e) const { return w_ ? A_.values[e] * w_[size_t(A_.indices[e])] : A_.values[e]; }
 
+    // Of all rows, if some are left out: sums of one sign lose nothing where it is looked for.
     bool has_both_signs() const {
         bool has_negative = false, has_positive = false;
-        each_entry([&](size_t, size_t, size_t e) {
+        for (size_t e = 0, end = size_t(A_.n_entries()); e < end; ++e) {
             const double value = value_of(e);
             has_negative |= value < 0;
             has_positive |= value > 0;
-        });
+        }
         return has_negative && has_positive;
     }
 
@@ -96,10 +110,11 @@ private:
     }
 
     const SparseView<Index>& A_;
-    const long long *rows_, *labels_;
+    const long long* rows_;
+    const Array<u32> labels_;  // half as wide as they are given: they are read in any order
     const double* w_;
     const size_t n_rows_, n_classes_;
-    bool may_cancel_ = false;
+    bool has_sums_ = false, is_constant_ = false, may_cancel_ = false;
     struct Class {
         Index next = 0;  // how many places it has, then where the next one is
         u32 last = 0;    // one more than the row in which it was seen last

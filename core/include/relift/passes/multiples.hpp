@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "../exact_values.hpp"
+#include "../inverses.hpp"
 #include "row_scan.hpp"
 
 namespace relift::passes {
@@ -40,7 +41,7 @@ struct DividedRows {
 template <class Index>
 DividedRows divided_rows(const SparseView<Index>& A, const long long* candidates, size_t n, Reading reading) {
     DividedRows rows;
-    rows.offsets.resize(n + 1), rows.first.resize(n), rows.inverse.resize(n);
+    rows.offsets.resize(n + 1), rows.first.resize(n);
     u64 most = 0;
     for (size_t k = 0; k < n; ++k) most += u64(A.offsets[candidates[k] + 1] - A.offsets[candidates[k]]);
     rows.entries.reserve(most);
@@ -54,13 +55,7 @@ DividedRows divided_rows(const SparseView<Index>& A, const long long* candidates
         rows.first[k] = is_empty ? 1 : rows.entries[rows.offsets[k]].word;
     }
     rows.offsets[n] = rows.entries.size();
-    u64 product = 1;  // one inversion for all: inverse[k] first holds the product of all before k
-    for (size_t k = 0; k < n; ++k) rows.inverse[k] = product, product = field_multiply(product, rows.first[k]);
-    u64 reciprocal = field_inverse(product);
-    for (size_t k = n; k-- > 0;) {
-        rows.inverse[k] = field_multiply(rows.inverse[k], reciprocal);
-        reciprocal = field_multiply(reciprocal, rows.first[k]);
-    }
+    rows.inverse = inverses(rows.first.data(), n);
     for (size_t k = 0; k < n; ++k)
         for (u64 e = rows.offsets[k]; e < rows.offsets[k + 1]; ++e)
             rows.entries[e].word = field_multiply(rows.entries[e].word, rows.inverse[k]);
@@ -89,7 +84,7 @@ Multiples find_multiples(const SparseView<Index>& A, const long long* candidates
             words[k] += word_of(rows.entries[e].column) * mix(rows.entries[e].word);
     std::vector<u32> all(n);
     std::iota(all.begin(), all.end(), 0u);
-    const std::vector<u32> first = first_of_repeated(words, all);
+    const std::vector<u32> first = first_of_repeated(words.data(), all);
     Multiples found;
     for (size_t k = 0; k < n; ++k) {
         const u32 lead = first[k];

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "../portable.hpp"
+#include "../repeated_words.hpp"
 #include "../threads.hpp"
 
 namespace relift::passes {
@@ -42,61 +42,6 @@ inline void add_entry(RowPrint& print, u64 word, double value) {
     const double size = std::fabs(value), weight = 1.0 + double(word >> 11) * 0x1p-53;
     if (print.first == 0) print.first = size;
     print.sum += weight * size;
-}
-
-constexpr u32 nobody = ~u32(0);
-
-inline u64 mixed(u64 word) { return word * 0x9E3779B97F4A7C15ull; }
-
-// Rows whose word may be that of another one, ascending: all that are, and about one in eight of the others. Rows with
-// the word 0 are left out. Two bits for each of eight places a row: whether a word fell there, and whether two did.
-inline std::vector<u32> maybe_repeated(const Array<u64>& words) {
-    size_t room = 64;
-    while (room < 8 * words.size()) room *= 2;
-    Array<u64> bits(room / 32, 0);
-    const auto place_of = [&](u64 word) { return size_t(mixed(word) >> 24) & (room - 1); };
-    // Whether a word is there, and whether it was before, is as good as random: nothing branches on it.
-    for (const u64 word : words) {
-        const size_t place = place_of(word), bit = 2 * (place % 32);
-        u64& cell = bits[place / 32];
-        cell |= u64(word != 0) << (bit + (cell >> bit & 1));
-    }
-    std::vector<u32> found;
-    constexpr size_t block = 256;
-    u32 some[block];
-    for (size_t first = 0; first < words.size(); first += block) {
-        size_t count = 0;
-        for (size_t i = first, last = std::min(first + block, words.size()); i < last; ++i) {
-            const size_t place = place_of(words[i]);
-            some[count] = u32(i);
-            count += (bits[place / 32] >> (2 * (place % 32) + 1) & 1) & u64(words[i] != 0);
-        }
-        found.insert(found.end(), some, some + count);
-    }
-    return found;
-}
-
-// For each of some rows the place of the first of them with the same word, or nobody if there is no other; by a table of
-// open addresses. 32 bits of the words stand in it, so that others are seldom looked up.
-inline std::vector<u32> first_of_repeated(const Array<u64>& words, const std::vector<u32>& rows) {
-    struct Slot { u32 mark, at; };
-    constexpr size_t ahead = 12;
-    size_t room = 16;
-    while (room < 2 * rows.size()) room *= 2;
-    Array<Slot> table(room, Slot{0, nobody});
-    std::vector<u32> first(rows.size(), nobody);
-    const auto place_of = [&](u64 word) { return size_t(mixed(word) >> 20) & (room - 1); };
-    for (size_t k = 0; k < rows.size(); ++k) {
-        if (k + ahead < rows.size()) RELIFT_PREFETCH_TO_WRITE(&table[place_of(words[rows[k + ahead]])]);
-        const u64 word = words[rows[k]];
-        const u32 mark = u32(word >> 32);
-        size_t place = place_of(word);
-        const auto is_other = [&](const Slot& slot) { return slot.mark != mark || words[rows[slot.at]] != word; };
-        while (table[place].at != nobody && is_other(table[place])) place = (place + 1) & (room - 1);
-        if (table[place].at == nobody) table[place] = {mark, u32(k)};
-        else first[k] = first[table[place].at] = table[place].at;
-    }
-    return first;
 }
 
 // A word with the sign of a value.
@@ -144,9 +89,10 @@ void add_words_of_rows(const SparseView<Index>& A, Array<u64>& words, Count* cou
 template <class Index, class Count>
 Array<u64> words_of_rows(const SparseView<Index>& A, bool is_by_rows, u64 least, Count* counts, u32 n_threads) {
     const size_t m = is_by_rows ? A.n_major : A.n_minor;
-    Array<u64> words(m, 0);
-    std::fill_n(counts, m, 0);
+    Array<u64> words(m);
     if (!is_by_rows) {
+        std::fill(words.begin(), words.end(), 0);
+        std::fill_n(counts, m, 0);
         add_words_of_rows(A, words, counts, n_threads);
         over_range(m, threads_for(m, n_threads), [&](u64 first, u64 last) {
             for (size_t i = first; i < last; ++i)
@@ -203,7 +149,8 @@ void add_ends(const SparseView<Index>& A, std::vector<RowPrint>& prints) {
 
 // Prints of the rows whose word some other row has, by row; groups are numbered by their first rows.
 inline std::vector<RowPrint> prints_of_repeated(const Array<u64>& words, u32& n_groups) {
-    const std::vector<u32> some = maybe_repeated(words), first = first_of_repeated(words, some);
+    const std::vector<u32> some = maybe_repeated(words.data(), words.size(), false);
+    const std::vector<u32> first = first_of_repeated(words.data(), some);
     std::vector<RowPrint> prints;
     prints.reserve(some.size() - size_t(std::count(first.begin(), first.end(), nobody)));
     std::vector<u32> number(some.size());

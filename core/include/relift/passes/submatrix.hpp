@@ -2,6 +2,7 @@
 // minors, in one pass that collects them.
 #pragma once
 #include <algorithm>
+#include <cstring>
 
 #include "../threads.hpp"
 #include "numbered.hpp"
@@ -48,6 +49,15 @@ size_t count_entries(const SparseView<Index>& M, const long long* majors, size_t
     return count;
 }
 
+// Whether all entries are the same number, with the same sign.
+template <class Index>
+bool is_one_value(const SparseView<Index>& M) {
+    const size_t n_entries = size_t(M.n_entries());
+    const auto is_as_first = [&](const double& value) { return std::memcmp(&value, M.values, sizeof value) == 0; };
+    return n_entries && std::all_of(M.values, M.values + n_entries, is_as_first);
+}
+
+// Values are not copied where there is no room given for them.
 template <class Index>
 void copy_entries(const SparseView<Index>& M, const long long* majors, size_t n_kept, const SomeMinors* some,
                   const Index* offsets, Index* indices, double* values, u32 n_threads) {
@@ -55,14 +65,14 @@ void copy_entries(const SparseView<Index>& M, const long long* majors, size_t n_
         for (u64 k = first, next; k < last && !some; k = next) {  // majors that follow each other in one piece
             for (next = k + 1; next < last && majors[next] == majors[next - 1] + 1;) ++next;
             const size_t e = size_t(M.offsets[majors[k]]), to = size_t(offsets[k]), size = size_t(offsets[next]) - to;
-            std::copy_n(M.values + e, size, values + to);
+            if (values) std::copy_n(M.values + e, size, values + to);
             std::copy_n(M.indices + e, size, indices + to);
         }
         for (u64 k = first; k < last && some; ++k) {
             size_t to = size_t(offsets[k]), e = size_t(M.offsets[majors[k]]);
             const size_t last_to = size_t(offsets[k + 1]);
             if (last_to - to == size_t(M.offsets[majors[k] + 1]) - e) {  // all of them
-                std::copy_n(M.values + e, last_to - to, values + to);
+                if (values) std::copy_n(M.values + e, last_to - to, values + to);
                 for (; to < last_to; ++to, ++e) indices[to] = Index(some->number[size_t(M.indices[e])]);
                 continue;
             }
@@ -70,7 +80,8 @@ void copy_entries(const SparseView<Index>& M, const long long* majors, size_t n_
                 const size_t minor = size_t(M.indices[e]);
                 if (!some->has(minor)) continue;
                 indices[to] = Index(some->number[minor]);
-                values[to++] = M.values[e];
+                if (values) values[to] = M.values[e];
+                ++to;
             }
         }
     });
