@@ -22,7 +22,15 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, LinearSVC
 from sklearn.utils.estimator_checks import check_estimator
 
-from relift.ml import LPSVC, LiftedLinearSVC, LiftedSVC, LiftedSVCCV, LiftedSVR
+from relift.ml import (
+    LPSVC,
+    LiftedLinearSVC,
+    LiftedLogisticRegression,
+    LiftedNuSVC,
+    LiftedSVC,
+    LiftedSVCCV,
+    LiftedSVR,
+)  # fmt: skip
 
 CLASSIFIERS = [LiftedSVC, LiftedLinearSVC, LPSVC, LiftedSVCCV]
 
@@ -198,6 +206,41 @@ def test_class_weight_moves_the_boundary_as_in_svc(moons: tuple) -> None:
     model, theirs = (kind(gamma=1.0, class_weight="balanced").fit(X, y) for kind in (LiftedSVC, SVC))
     assert (model.predict(X) == theirs.predict(X)).mean() > 0.98
     assert model.predict(X).mean() > LiftedSVC(gamma=1.0).fit(X, y).predict(X).mean()
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_balanced_labels_of_a_linear_machine_are_counted_with_their_weights(loss: str) -> None:
+    random = np.random.default_rng(0)
+    X = random.standard_normal((200, 3))
+    y = (X[:, 0] + random.standard_normal(200) > 0.8).astype(int)
+    weights = np.where(y == 1, 5.0, 0.3) * random.random(200)
+    words: dict[str, Any] = {"C": 0.5, "loss": loss, "class_weight": "balanced"}
+    theirs = LinearSVC(**words, dual=True, tol=1e-8, max_iter=100_000).fit(X, y, weights)
+    model = LiftedLinearSVC(**words, tol_gap=1e-9).fit(X, y, weights)
+    np.testing.assert_allclose(model.coef_, theirs.coef_, atol=1e-4)
+    np.testing.assert_allclose(model.intercept_, theirs.intercept_, atol=1e-4)
+
+
+def test_a_balanced_label_without_weight_is_left_out() -> None:
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 2, 2])
+    model = LiftedLinearSVC(class_weight="balanced").fit(X, y, [0.0, 1.0, 1.0, 1.0])
+    assert 0 not in model.predict(X)
+
+
+@pytest.mark.parametrize(
+    "estimator", [LiftedSVC(), LiftedLinearSVC(), LPSVC(), LiftedNuSVC(), LiftedLogisticRegression()]
+)
+@pytest.mark.parametrize(("weight", "told"), [(-1.0, "-1"), (np.nan, "nan"), (np.inf, "inf")])
+def test_weights_of_labels_that_none_can_have_are_refused(estimator: Any, weight: float, told: str) -> None:
+    model = clone(estimator).set_params(class_weight={"a": weight, "b": 1.0})
+    with pytest.raises(ValueError, match=rf"class_weight\['a'\] is {told}\. The weight of a label is a finite number"):
+        model.fit([[0.0], [1.0], [2.0], [3.0]], ["a", "b", "a", "b"])
+
+
+@pytest.mark.parametrize("estimator", [LiftedSVC(), LiftedLinearSVC(), LPSVC(), LiftedNuSVC()])
+def test_labels_that_all_have_no_weight_are_refused(estimator: Any) -> None:
+    with pytest.raises(ValueError, match="class_weight leaves no label with weight: at least one needs a positive one"):
+        clone(estimator).set_params(class_weight={0: 0.0, 1: 0.0}).fit([[0.0], [1.0]], [0, 1])
 
 
 def test_order_of_examples_does_not_matter(moons: tuple) -> None:

@@ -21,7 +21,6 @@ from sklearn.metrics import check_scoring
 from sklearn.metrics._scorer import _BaseScorer
 from sklearn.model_selection import check_cv
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
@@ -34,7 +33,7 @@ from relift.ml.kernels import Kernel
 from relift.ml.machine import KernelView
 from relift.ml.pairs import decisions_of, winners_of
 from relift.ml.svc import LIFT_CONSTRAINTS, LiftedSVC, checked_weights, options_of
-from relift.ml.validation import ClassWeight, RandomState, SparseInput, validate_data
+from relift.ml.validation import ClassWeight, RandomState, SparseInput, label_weights, validate_data
 
 Scorer: TypeAlias = Callable[..., float]
 """A scorer of scikit-learn: called with an estimator, examples, labels and perhaps weights."""
@@ -276,7 +275,7 @@ random_state
         given = self.class_weight
         if isinstance(given, dict):
             given = {label: weight for label, weight in given.items() if label in labels}
-        return np.asarray(weights[train] * compute_class_weight(given, classes=labels, y=part)[codes])
+        return np.asarray(weights[train] * label_weights(given, labels, part)[codes])
 
     def _plain_scores(
         self,

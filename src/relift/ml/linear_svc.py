@@ -22,7 +22,6 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from relift.arrays import Cells, Codes, Double, Examples, MatrixLike, is_sparse
@@ -32,7 +31,15 @@ from relift.ml.linear_dual import FEATURES_LIMIT, MOST_ENTRIES, interior_points
 from relift.ml.machine import warn_if_open
 from relift.ml.merging import Merged, merge_equal
 from relift.ml.svc import checked_weights, tell_fit
-from relift.ml.validation import ClassWeight, RandomState, SparseInput, labels_and_codes, read_examples, validate_data
+from relift.ml.validation import (
+    ClassWeight,
+    RandomState,
+    SparseInput,
+    label_weights,
+    labels_and_codes,
+    read_examples,
+    validate_data,
+)  # fmt: skip
 
 PATIENCE = 100
 """Passes of coordinate ascent after which the interior point method is tried."""
@@ -62,7 +69,7 @@ class LiftedLinearSVC(SparseInput, ClassifierMixin, BaseEstimator):
     fit_intercept, intercept_scaling
         As in ``LinearSVC``: the constant feature has the value ``intercept_scaling``.
     class_weight
-        None, a mapping or ``"balanced"``.
+        None, a mapping or ``"balanced"``, which counts sample weights as ``LinearSVC`` does.
     max_iter
         Passes of coordinate ascent over the classes and iterations of the interior point method, all together.
     random_state
@@ -175,7 +182,7 @@ class LiftedLinearSVC(SparseInput, ClassifierMixin, BaseEstimator):
         if isinstance(seed, np.random.RandomState):
             seed = seed.randint(2**31 - 1)
         self._seed = int(np.random.default_rng(seed).integers(2**31))
-        balance = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+        balance = label_weights(self.class_weight, self.classes_, y, weights)
         bound = self.C * balance[codes] * weights
         members = np.flatnonzero(bound > 0)
         if self.lift == "none":

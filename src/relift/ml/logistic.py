@@ -17,7 +17,7 @@ from relift.arrays import Cells, Double, Examples, Integers, MatrixLike
 from relift.ml.grouping import group_columns
 from relift.ml.linear_models import COMMON_CONSTRAINTS, Design, LiftedLinearModel, ReadRows
 from relift.ml.losses import Logistic, Multinomial
-from relift.ml.validation import ClassWeight, RandomState
+from relift.ml.validation import ClassWeight, RandomState, check_label_weights
 from relift.tables.open_engine import EngineLike
 from relift.tables.sources.table import TableLike
 
@@ -227,7 +227,9 @@ class LiftedLogisticRegression(ClassifierMixin, LiftedLinearModel):
         unknown = [label for label in self.class_weight if label not in set(self.classes_.tolist())]
         if unknown:
             raise ValueError(f"The classes, {unknown}, are not in class_weight's data: labels are {self.classes_}.")
-        return np.array([float(self.class_weight.get(label, 1.0)) for label in self.classes_.tolist()])
+        given = np.array([float(self.class_weight.get(label, 1.0)) for label in self.classes_.tolist()])
+        check_label_weights(given, self.classes_)
+        return given
 
     def _prices(self) -> tuple[float, float]:
         """Prices of absolute values and of halved squares, for a loss that is not multiplied by C."""

@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -26,7 +25,7 @@ from relift.arrays import Cells, Double, Examples, MatrixLike
 from relift.errors import BackendError
 from relift.ml.merging import merge_equal
 from relift.ml.svc import checked_weights
-from relift.ml.validation import ClassWeight, SparseInput, read_examples, validate_data
+from relift.ml.validation import ClassWeight, SparseInput, label_weights, read_examples, validate_data
 from relift.pipeline import solve
 from relift.program.program import Program
 from relift.result import Result
@@ -129,7 +128,7 @@ class LPSVC(SparseInput, ClassifierMixin, BaseEstimator):
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"The number of classes has to be greater than one; got {len(self.classes_)} class")
-        balance = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+        balance = label_weights(self.class_weight, self.classes_, y)
         bound = self.C * balance[codes] * weights
         members = np.flatnonzero(bound > 0)
         merged = merge_equal(X[members], [codes[members]])

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OutlierMixin, RegressorMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from relift.arrays import Cells, Double, Examples, MatrixLike, is_sparse
@@ -25,7 +24,15 @@ from relift.ml.machine import KernelView, number_for_gamma, warn_if_open
 from relift.ml.nu_dual import LARGEST_KERNEL, NuAnswer, NuDual, solve_nu_dual
 from relift.ml.pairs import pairs_of
 from relift.ml.svc import LiftedSVC, checked_weights
-from relift.ml.validation import ClassWeight, KernelInput, RandomState, labels_and_codes, read_examples, validate_data
+from relift.ml.validation import (
+    ClassWeight,
+    KernelInput,
+    RandomState,
+    label_weights,
+    labels_and_codes,
+    read_examples,
+    validate_data,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     pass
@@ -494,7 +501,7 @@ class LiftedNuSVC(LiftedSVC):
         self.classes_, codes = labels_and_codes(y)
         if len(np.unique(codes[weights > 0])) < len(self.classes_):
             raise ValueError("Invalid input - all samples with positive weights belong to the same class.")
-        self.class_weight_ = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+        self.class_weight_ = label_weights(self.class_weight, self.classes_, y)
         bound = self.class_weight_[codes] * weights
         self._gamma = number_for_gamma(self.gamma, X)
         self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, X, self.device)

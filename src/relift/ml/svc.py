@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
@@ -25,6 +24,7 @@ from relift.ml.validation import (
     KernelInput,
     NamedParameters,
     RandomState,
+    label_weights,
     labels_and_codes,
     read_examples,
     validate_data,
@@ -292,7 +292,7 @@ class LiftedSVC(NamedParameters, KernelInput, ClassifierMixin, BaseEstimator):
         bound = self.C * weights
         self.class_weight_ = np.ones(len(self.classes_))
         if self.class_weight is not None:
-            self.class_weight_ = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+            self.class_weight_ = label_weights(self.class_weight, self.classes_, y)
             bound *= self.class_weight_[codes]
         options = options_of(self, X.shape[0])
         self._gamma = number_for_gamma(self.gamma, X)

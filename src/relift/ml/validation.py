@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data as _validate_data
 
-from relift.arrays import Cells, Examples, Indices, MatrixLike, is_sparse
+from relift.arrays import Cells, Double, Examples, Indices, MatrixLike, is_sparse
 from relift.program.sparse_structure import checked_sparse
 
 if TYPE_CHECKING:
@@ -129,6 +130,61 @@ def labels_and_codes(y: Cells) -> tuple[Cells, Indices]:
     if len(classes) < 2:
         raise ValueError(f"The number of classes has to be greater than one; got {len(classes)} class")
     return classes, codes
+
+
+def label_weights(class_weight: ClassWeight, classes: Cells, y: Cells, sample_weight: Double | None = None) -> Double:
+    """The weight of each label by ``class_weight``, as scikit-learn counts it, if it can weigh an example.
+
+    Parameters
+    ----------
+    class_weight
+        None, a mapping or ``"balanced"``.
+    classes
+        The distinct labels.
+    y
+        The label of each example.
+    sample_weight
+        Weights of examples that ``"balanced"`` shall count with; a label that has none of them gets the weight 0.
+
+    Raises
+    ------
+    ValueError
+        If a weight is negative or not finite, or none is positive: nothing would be proved then.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = np.asarray(
+            compute_class_weight(class_weight, classes=classes, y=y, sample_weight=sample_weight), dtype=np.float64
+        )
+    if class_weight == "balanced":
+        found = np.where(np.isfinite(found), found, 0.0)
+    check_label_weights(found, classes)
+    if not found.any():
+        raise ValueError("class_weight leaves no label with weight: at least one needs a positive one.")
+    return found
+
+
+def check_label_weights(weights: Double, classes: Cells) -> None:
+    """Refuse weights of labels that no example can have.
+
+    Parameters
+    ----------
+    weights
+        The weight of each label.
+    classes
+        The labels.
+
+    Raises
+    ------
+    ValueError
+        If one is negative or not finite.
+    """
+    is_wrong = ~((weights >= 0) & np.isfinite(weights))
+    if is_wrong.any():
+        first = int(np.argmax(is_wrong))
+        raise ValueError(
+            f"class_weight[{classes.tolist()[first]!r}] is {weights[first]:g}. "
+            "The weight of a label is a finite number that is not negative."
+        )
 
 
 class SparseInput:
