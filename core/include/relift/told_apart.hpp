@@ -359,7 +359,8 @@ private:
         const u32 n = u32(among ? among->size() : keys.size());
         const auto member = [among](u32 place) { return among ? (*among)[place] : place; };
         const double largest = FloatColours::many_errors * std::sqrt(colours.largest_square);
-        const double reach = std::min(largest, FloatColours::reach_of_clear(n)), cells = 0x1p-4 / reach;
+        constexpr double least_reach = 0x1p-60;  // where keys have no error at all
+        const double reach = std::max(std::min(largest, FloatColours::reach_of_clear(n)), least_reach), cells = 0x1p-4 / reach;
         const double wide_cells = std::min(cells, 1.0 / largest);
         int log_bits = 10;
         while (u64(1) << log_bits < u64(24) * n) ++log_bits;
