@@ -5,6 +5,7 @@
 #include <set>
 
 #include "check.hpp"
+#include "relift/passes/submatrix.hpp"
 #include "relift/refine.hpp"
 #include "relift/told_apart.hpp"
 
@@ -1098,7 +1099,59 @@ void test_masses_and_floats_are_alike_by_threads() {
     CHECK(memory_count().now == 0);
 }
 
-// Rows that the columns of the last block alone tell apart, and two of them that nothing does.
+// Own scales, entries of chosen rows, words of rows and parts of a matrix are those of one thread.
+void test_passes_are_alike_by_threads() {
+    std::mt19937_64 random(37);
+    const u32 n = 3 * u32(least_entries_of_a_thread), m = 6000;
+    Given given(n, m);
+    for (u32 j = 0; j < n; ++j) {  // runs of equal numbers, over the ends of parts too
+        const u32 kind = j / 7 % 5;
+        given.cost[j] = double(kind) - 2, given.low[j] = kind % 2 ? -1.0 : 0.0, given.high[j] = 1.0 + kind / 3;
+    }
+    given.read();
+    const OwnNumbers own{given.low.data(), given.high.data(), given.cost.data(), nullptr, given.images[1].data(),
+                         given.images[2].data(), given.images[0].data(), nullptr, n};
+    struct Found {
+        std::vector<double> floats;
+        std::vector<u64> images, low, high, cost;
+        std::vector<u8> states;
+        explicit Found(u32 n) : floats(n), images(n), low(n), high(n), cost(n), states(n) {}
+        OwnScaleArrays arrays() {
+            return {floats.data(), images.data(), states.data(), low.data(), high.data(), cost.data()};
+        }
+        bool operator==(const Found& other) const {
+            return floats == other.floats && images == other.images && low == other.low && high == other.high &&
+                   cost == other.cost && states == other.states;
+        }
+    };
+    Found one(n), several(n);
+    find_own_scales(own, true, true, one.arrays());
+    find_own_scales(own, true, true, several.arrays(), 3);
+    CHECK(one == several);
+    const RandomProgram<std::int32_t> program(random, 62000, m, 60, 7, false, false);
+    const auto A = program.problem().A;
+    CHECK(A.n_entries() > 3 * least_entries_of_a_thread);
+    const Array<u32> rows = sampled_rows(program.problem()).rows;
+    const auto entries = entries_by_columns(A, rows), by_threads = entries_by_columns(A, rows, 3);
+    const auto are_same = [](const SampledEntry& a, const SampledEntry& b) {
+        return a.row == b.row && a.column == b.column && a.value == b.value;
+    };
+    CHECK(!entries.empty() && std::equal(entries.begin(), entries.end(), by_threads.begin(), by_threads.end(), are_same));
+    std::vector<u32> counts(m), other_counts(m);
+    CHECK(passes::scan_rows(A, false, 1, counts.data(), 1) == passes::scan_rows(A, false, 1, other_counts.data(), 3));
+    CHECK(counts == other_counts);
+    std::vector<long long> majors, minors;
+    for (u32 j = 0; j < A.n_major; j += 1 + j % 2) majors.push_back(j);
+    for (u32 i = 0; i < A.n_minor; i += 1 + i % 3) minors.push_back(i);
+    const passes::SomeMinors some(minors.data(), minors.size(), A.n_minor);
+    std::vector<std::int32_t> offsets(majors.size() + 1), other_offsets(offsets);
+    const auto count = [&](std::vector<std::int32_t>& to, u32 n_threads) {
+        return passes::count_entries(A, majors.data(), majors.size(), &some, to.data(), n_threads);
+    };
+    CHECK(count(offsets, 1) == count(other_offsets, 2) && offsets == other_offsets && offsets.back() > 0);
+}
+
+// Rows that the columns of the last block alone tell apart.
 void test_floats_are_scattered_in_blocks() {
     const u32 n_kinds = 16, m = 4 * least_entries_of_a_thread / n_kinds + 16, n = n_kinds * m;
     std::vector<std::int32_t> offsets(n + 1), indices(n);
@@ -1116,14 +1169,19 @@ void test_floats_are_scattered_in_blocks() {
     problem.A = {n, m, offsets.data(), indices.data(), values.data()};
     CHECK(scattering_threads(problem.A, 4, sizeof(SumOfTerms)) == 4);
     const passes::GivenNumbers variables = given.variables(), rows = given.rows();
-    for (const bool are_apart : {true, false}) {
-        if (!are_apart) values[n - 1] = values[n - 2];
+    // All are apart; then two variables of one row are equal that different threads look at; then two rows are.
+    for (const u32 n_equal : {0u, 2u, 2 * n_kinds}) {
+        const bool are_apart = n_equal == 0;
+        double& high = given.high[(n_kinds - 2) * m + 5];
+        high = n_equal == 2 ? 1.0 : double(n_kinds - 1);
+        given.read();
+        if (n_equal > 2) values[n - 1] = values[n - 2];
         for (const u32 n_threads : {1u, 3u}) {
             ApartQuestion question{false, false, false, false};
             question.n_threads = n_threads;
             const FloatKinds kinds = ToldApart(problem, variables, rows, question).run();
             CHECK(kinds.are_all_apart == are_apart);
-            CHECK(are_apart || (kinds.are_few_left && kinds.variables_left.size() >= 2 * n_kinds && kinds.rows_left.size() >= 2));
+            CHECK(are_apart || (kinds.are_few_left && kinds.variables_left.size() >= n_equal));
         }
     }
 }
@@ -1163,6 +1221,7 @@ int main() {
     test_parallel_blocks();
     test_threads_change_nothing();
     test_masses_and_floats_are_alike_by_threads();
+    test_passes_are_alike_by_threads();
     test_floats_are_scattered_in_blocks();
     std::puts("all passed");
 }
