@@ -66,17 +66,17 @@ inline PyObject* py_spread(PyObject*, PyObject* arguments) {
 
 inline PyObject* py_numbers_of_classes(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
-        PyObject *labels_given, *numbers_given;
-        if (!PyArg_ParseTuple(arguments, "OO", &labels_given, &numbers_given)) return nullptr;
-        const Buffer labels(labels_given), numbers(numbers_given, true);
+        PyObject* labels_given;
+        if (!PyArg_ParseTuple(arguments, "O", &labels_given)) return nullptr;
+        const Buffer labels(labels_given);
         const size_t n = labels.size();
         const int64_t* of = labels.integers<int64_t>("labels", n);
-        double* const out = numbers.doubles("numbers", n);
+        Room numbers(n, sizeof(double));
         {
             const WithoutLock unlocked;
-            numbers_of_classes(of, n, out);
+            numbers_of_classes(of, n, numbers.as<double>());
         }
-        Py_RETURN_NONE;
+        return numbers.handed_over();
     });
 }
 
@@ -204,7 +204,7 @@ inline const PyMethodDef methods_of_checks[] = {
      "spread(vector, sizes, representatives, labels, threads): the largest relative difference inside a class; relative "
      "to the numbers themselves if sizes is None."},
     {"numbers_of_classes", py_numbers_of_classes, METH_VARARGS,
-     "numbers_of_classes(labels, numbers): fills a number for the class of each label."},
+     "numbers_of_classes(labels): a number for the class of each label."},
     {"residuals", py_residuals, METH_VARARGS,
      "residuals(A, is_by_rows, P, (q, l, u, lb, ub), r, (x, y, w), (natural, terms, rho, below, above), (Ax, sizes), "
      "threads): fills Ax and sizes; returns flags and residuals."},

@@ -108,9 +108,7 @@ def numbers_of_classes(labels: Indices) -> Vector:
     """
     if core is None:
         return passes_reference.numbers_of_classes(labels)
-    numbers = np.empty(labels.size)
-    core.numbers_of_classes(np.ascontiguousarray(labels), numbers)
-    return numbers
+    return np.frombuffer(core.numbers_of_classes(np.ascontiguousarray(labels)))
 
 
 def spread(vector: Vector, sizes: Vector | None, representatives: Indices, labels: Indices) -> float:
