@@ -88,6 +88,18 @@ def test_numbers_and_sets() -> None:
     assert load(FRAME.iloc[:0]) == []
 
 
+@pytest.mark.parametrize("kind", ["Int128", "UInt128"])
+def test_whole_numbers_of_128_bits_are_read_as_those_of_python_are(kind: str) -> None:
+    wide = getattr(pl, kind, None)
+    if wide is None:
+        pytest.skip(f"this version of polars has no {kind}")
+    frame = pl.DataFrame({"from": ["a", "b"], "to": pl.Series([1, 2], dtype=wide), "cost": [0.5, 2.0]})
+    assert load(frame) == ROWS
+    assert load(pl.DataFrame({"i": [2, 3], "v": pl.Series([2**70, 1], dtype=wide)}), 1) == [(2, 2.0**70), (3, 1.0)]
+    with pytest.raises(DataError, match="holds the key 1180591620717411303424, a whole number of more than 64 bits"):
+        load(pl.DataFrame({"i": pl.Series([2**70, 1], dtype=wide), "v": [1, 2]}), 1)
+
+
 def test_dates_are_their_iso_text() -> None:
     days = [dt.date(2024, 1, 2), dt.date(2023, 1, 2)]
     assert load(days, 1, False) == [("2023-01-02",), ("2024-01-02",)]

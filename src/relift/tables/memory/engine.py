@@ -80,7 +80,9 @@ class MemoryEngine(Engine):
             try:
                 arrays = _arrays_from_frame(content, self._texts)
             except ValueError as error:
-                raise DataError(f"{source.label} is not UTF-8 text.", "Save it as UTF-8.") from error
+                if "utf" in str(error).lower():
+                    raise DataError(f"{source.label} is not UTF-8 text.", "Save it as UTF-8.") from error
+                raise DataError(f"{source.label} cannot be read: {error}") from error
         elif isinstance(content, Columns):
             arrays = content.arrays
         elif isinstance(content, File) and (small := small_table(source, content)) is not None:

@@ -182,7 +182,7 @@ def _is_polars(data: object) -> TypeGuard[pl.DataFrame | pl.LazyFrame | pl.Serie
     return type(data).__module__.partition(".")[0] == "polars"
 
 
-def _from_polars(label: str, data: pl.DataFrame | pl.LazyFrame | pl.Series) -> Frame:
+def _from_polars(label: str, data: pl.DataFrame | pl.LazyFrame | pl.Series) -> Frame | Columns:
     frame = data.collect() if hasattr(data, "collect") else data
     frame = frame.to_frame() if hasattr(frame, "to_frame") else frame
     names = tuple(frame.columns)
@@ -190,6 +190,9 @@ def _from_polars(label: str, data: pl.DataFrame | pl.LazyFrame | pl.Series) -> F
         raise DataError(f"{label} has two columns of the same name.", "Rename one of them.")
     if names == tuple(f"column_{k}" for k in range(len(names))) and all(kind.is_numeric() for kind in frame.dtypes):
         return Frame(frame, names, _shape_of_array(frame.to_numpy()))
+    if any(str(kind) in {"Int128", "UInt128"} for kind in frame.dtypes):  # whole numbers that Arrow does not know
+        columns: dict[object, object] = {name: frame[name].to_list() for name in names}
+        return _from_mapping(label, columns)
     return Frame(frame, names)
 
 
