@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -48,6 +50,17 @@ def test_large_results_spill_into_a_folder_that_is_removed() -> None:
         assert engine.create("sorted", Join(table, other), number=("n", ("Y",))) == 3_000_000
         assert engine.count(Scan("sorted", {"n": ("n", Type.INTEGER)}), 10**8) == 3_000_000
     assert not folder.exists()
+
+
+def test_an_engine_that_nobody_closed_ends_with_the_process() -> None:
+    script = (
+        "import threading; from relift.tables.duckdb.engine import DuckDBEngine\n"
+        "threading.main_thread().kept = engine = DuckDBEngine()\n"  # lives longer than the modules
+        "print(engine._own_folder)"
+    )
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ran.stderr == ""
+    assert not Path(ran.stdout.strip()).exists()
 
 
 def test_a_wrong_setting_is_an_engine_error() -> None:

@@ -21,6 +21,7 @@ from relift.arrays import Cells, Tuples
 from relift.errors import DataError, EngineError
 from relift.settings import ProgressCallback
 from relift.tables.algebra import Filter, Limit, Plan, Scan, Type, Unit, literal
+from relift.tables.close_at_exit import close_at_exit
 from relift.tables.duckdb.errors import first_line, in_our_words
 from relift.tables.duckdb.reader import DuckDBReader
 from relift.tables.duckdb.room import memory_under_limit
@@ -114,6 +115,7 @@ class DuckDBEngine(Engine):
         self._is_sealed = False
         self._readers: Readers | None = None
         self._connection: duckdb.DuckDBPyConnection | None = None
+        close_at_exit(self)
         try:
             self._connection = duckdb.connect(":memory:" if database is None else str(database), config=settings)
             if spill_limit is not None:  # as a part of the settings above it would be shown, but not kept
@@ -250,8 +252,9 @@ class DuckDBEngine(Engine):
         if connection is not None:
             with suppress(duckdb.Error):
                 connection.close()
-        if self._own_folder:
-            shutil.rmtree(self._own_folder, ignore_errors=True)
+        folder, self._own_folder = getattr(self, "_own_folder", None), None
+        if folder:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def _end_readers(self) -> None:
         readers, self._readers = getattr(self, "_readers", None), None

@@ -22,6 +22,7 @@ from relift.arrays import Cells
 from relift.errors import EngineError
 from relift.settings import ProgressCallback, check_choice
 from relift.tables.algebra import Limit, Plan, Scan, Type
+from relift.tables.close_at_exit import close_at_exit
 from relift.tables.duckdb.engine import DuckDBEngine
 from relift.tables.engine import ARRAY_TYPES, Arrays, Engine, refuse_rows
 from relift.tables.postgres.address import is_address
@@ -92,6 +93,7 @@ class PostgresEngine(Engine):
         self.server = server
         # Without statistics of what joins give, a loop over all pairs may look fast, and take hours.
         self._session = session = PostgresSession(server, timeout=timeout, settings={"enable_nestloop": "off"})
+        close_at_exit(self)
         try:
             _refuse_encoding(session)
             _set_memory(session, work_memory)
