@@ -99,6 +99,9 @@ def test_the_smallest_of_nothing_is_refused() -> None:
     )
     assert ground(check_text(text), {"n": [1], "e": [(1, 4), (1, 3)]}).program.l.tolist() == [3]
     assert "min{...} of nothing at (2)" in message(text, {"n": [1, 2], "e": [(1, 4)]})
+    for function in ("max{J in e(1,J)} x(J)", "x(1) + max{J in e(1,J)} J"):  # where there is no tuple to name
+        text = f"relation n/1, e/2; var x(I) in n(I); minimize: {function};"
+        assert "max{...} of nothing.\n" in message(text, {"n": [1], "e": []})
 
 
 def test_a_negative_weight_of_a_square_is_refused_with_its_tuple() -> None:

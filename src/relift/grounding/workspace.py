@@ -163,8 +163,9 @@ class Workspace:
         names = {f"#shown{k}": scalar for k, scalar in enumerate(demand.shown)}
         row = self.engine.fetch(Limit(Project(violating, names), 1, tuple(names))) if names else {}
         entry = tuple(_plain(row[name][0]) for name in names)
+        what = demand.what if entry else demand.what.replace(" at {}", "")
         shown = f"({', '.join(map(str, entry))})" if entry else ""
-        raise queries.error(demand.what.format(shown), demand.hint, demand.span, demand.table, entry)
+        raise queries.error(what.format(shown), demand.hint, demand.span, demand.table, entry)
 
     # --- sizes ------------------------------------------------------------------------------------------------------
 

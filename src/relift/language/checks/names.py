@@ -317,6 +317,8 @@ def find(
         hint = hint or did_you_mean(atom.name, names.symbols) or otherwise
         if not hint and atom.arguments:
             hint = f"Declare it, or define it: def {atom.name}(..) = ..;"
+        elif not hint and atom.name in {"inf", "infinity"}:
+            hint = "Leave a bound out where there is none; numbers are finite."
         elif not hint:
             hint = f'Declare it, or write "{atom.name}" in quotes if it is a constant.'
         errors.add(UnknownNameError, atom.name_span, f"{atom.name} is not declared", hint)
