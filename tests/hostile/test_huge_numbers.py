@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
 import relift.cvxpy
 from relift import Program, Solution, Status, certify, solve
 from relift.lifting.lifting import lift
-from relift.settings import LiftSettings
-from relift.solvers.huge_numbers import (
-    DETERRENT,
-    GAP_OF_BOUNDS,
-    GAP_OF_COSTS,
-    LARGE_BOUND,
-    NO_BOUND,
-    without_huge_numbers,
-)
+from relift.program.huge_bounds import NO_BOUND
+from relift.settings import LiftSettings, SolverSettings
+from relift.solvers.highs_ import HighsBackend
+from relift.solvers.huge_numbers import DETERRENT, GAP_OF_BOUNDS, GAP_OF_COSTS, LARGE_BOUND, without_huge_numbers
 from relift.symmetry import centres
 
 INF = np.inf
@@ -39,11 +36,11 @@ def without(program: Program, huge: float) -> Program:
     """The same with infinite bounds."""
     sides = {name: getattr(program, name) for name in ("l", "u", "lb", "ub")}
     return program.replace(
-        **{name: np.where(abs(side) >= huge, np.sign(side) * INF, side) for name, side in sides.items()}
+        **{name: np.where(abs(side) >= huge, np.copysign(INF, side), side) for name, side in sides.items()}
     )
 
 
-@pytest.mark.parametrize("huge", [1e9, 1e12, 1e20, 1e30])
+@pytest.mark.parametrize("huge", [1e9, 1e12, 1e20, 1e30, sys.float_info.max])
 @pytest.mark.parametrize("is_curved", [False, True])
 def test_a_bound_that_means_infinity_changes_nothing(huge: float, is_curved: bool) -> None:
     for seed in range(1000, 1012):  # where more rows are active than there are variables, last digits are not found
@@ -51,6 +48,51 @@ def test_a_bound_that_means_infinity_changes_nothing(huge: float, is_curved: boo
         result, plain = solve(program), solve(without(program, huge))
         assert result.status == plain.status == Status.OPTIMAL
         assert result.objective == pytest.approx(plain.objective, rel=1e-6, abs=1e-6)
+
+
+def test_bounds_that_no_solver_can_hold_are_infinite() -> None:
+    huge, large = 1e31, 9.9e30
+    program = Program(q=[1, 1], A=np.eye(2), l=[-huge, -large], u=[large, huge], lb=[-large, -huge], ub=[huge, large])
+    assert program.l.tolist() == [-INF, -large]
+    assert program.u.tolist() == [large, INF]
+    assert program.lb.tolist() == [-large, -INF]
+    assert program.ub.tolist() == [INF, large]
+    assert program.replace(lb=-sys.float_info.max).lb.tolist() == [-INF, -INF]
+    with pytest.raises(relift.errors.BoundsError, match=r"lb\[0\] = inf and ub\[0\] = inf are infeasible bounds"):
+        program.replace(lb=huge, ub=huge)
+
+
+@pytest.mark.parametrize(("bound", "passes"), [(9.9e19, False), (1e20, True), (1e30, True)])
+def test_a_gradient_of_nearly_nothing_may_lead_to_a_bound_that_means_infinity(bound: float, passes: bool) -> None:
+    program = Program(q=[1.0], A=[[1.0]], l=[2.0], lb=-bound, ub=bound)
+    answer = Solution(Status.OPTIMAL, x=np.array([2.0]), y=np.array([-1 + 1e-12]), w=np.zeros(1))
+    assert certify(program, answer).is_optimal == passes
+
+
+@pytest.mark.parametrize(("bound", "passes"), [(9.9e19, False), (1e20, True), (1e30, True)])
+def test_a_proof_of_infeasibility_may_lean_on_a_bound_that_means_infinity_by_nearly_nothing(
+    bound: float, passes: bool
+) -> None:
+    program = Program(q=[1.0, 1.0], A=np.ones((2, 2)), l=[2.0, -INF], u=[INF, 1.0], lb=-bound, ub=bound)
+    claim = Solution(Status.INFEASIBLE, ray_y=np.array([-1, 1 + 1e-7]), ray_w=np.full(2, -1e-7))
+    assert certify(program, claim).is_proved == passes
+
+
+def test_an_optimum_without_huge_bounds_has_to_keep_them() -> None:
+    program = Program(q=[1.0], A=[[1e-10]], l=[-3e10], lb=-1e20)  # the row lets x go to -3e20
+    answer = Solution(Status.OPTIMAL, x=np.array([-3e20]), y=np.array([-1e10]), w=np.zeros(1))
+    assert certify(program, answer).primal_residual == pytest.approx(2 / 3)
+    assert solve(program).x == pytest.approx([-1e20])
+
+
+def test_highs_gets_no_bounds_on_which_it_crashes() -> None:
+    def status(bound: float) -> Status:
+        sides, ends = (np.zeros(0), np.zeros(0)), (np.full(1, -bound), np.full(1, INF))
+        made = Program.trusted(None, np.ones(1), Program(q=[1.0]).A, *sides, *ends)  # as other units make them
+        return HighsBackend().solve(made, SolverSettings()).status
+
+    assert status(1e30) == Status.OPTIMAL
+    assert status(1e31) == Status.UNBOUNDED
 
 
 @pytest.mark.parametrize("forbidden", [1e12, 1e20, 1e30, 1e100])

@@ -148,7 +148,7 @@ def test_sizes_that_were_rounded_to_twelve_digits_are_told_of() -> None:
 def test_one_number_of_many_digits_may_be_rounded_wherever_it_stands(place: str) -> None:
     parts: dict[str, Any] = {
         "P": np.diag([0.5, 0.25]), "q": [0.3, 123456.789], "A": [[1, -2.5], [3e-30, 0]], "l": [-4, -np.inf],
-        "u": [7, 0.1], "lb": [-3, 0], "ub": [np.inf, 1e300],
+        "u": [7, 0.1], "lb": [-3, 0], "ub": [np.inf, 9e30],
     }  # fmt: skip
     assert not may_be_rounded(Program(**parts))
     part = np.array(parts[place], np.float64)

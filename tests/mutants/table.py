@@ -42,6 +42,8 @@ def _of(folder: str, *mutants: tuple[str, str, str, str]) -> list[Mutant]:
 
 PROGRAM = _of(
     "src/relift/program",
+    ("program.py", "NO_NUMBER = 1e31", "NO_NUMBER = 1e200", "tests/hostile/test_huge_numbers.py"),
+    ("huge_bounds.py", "NO_BOUND = 1e20", "NO_BOUND = 1e21", "tests/hostile/test_huge_numbers.py"),
     ("convexity.py", "TOLERANCE = 1e-11", "TOLERANCE = 1e-1", "tests/program/test_convexity.py"),
     (
         "formulas.py",
@@ -213,6 +215,7 @@ LIFTING = _of(
 )
 SOLVERS = _of(
     "src/relift/solvers",
+    ("highs_.py", "NO_BOUND = 1e31", "NO_BOUND = 1e37", "tests/hostile/test_huge_numbers.py"),
     ("huge_numbers.py", "answer.w - self.excess", "answer.w", "tests/hostile/test_huge_numbers.py"),
     ("huge_numbers.py", "side <= -limit", "abs(side) >= limit", "tests/hostile/test_huge_numbers.py"),
     (

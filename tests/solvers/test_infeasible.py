@@ -140,7 +140,7 @@ def test_the_elastic_program_gives_a_ray_where_there_is_no_point_and_a_point_whe
     assert certify(feasible, Solution(Status.FAILURE, x=elastic.x)).is_feasible
 
 
-@pytest.mark.parametrize("large", [1e19, 1e20, 1e21, 1e30, 1e300])
+@pytest.mark.parametrize("large", [1e19, 1e20, 1e21, 1e30, 9e30])
 @pytest.mark.parametrize("options", [{}, {"lift": "none", "reduce": False}, {"vertex": True}], ids=str)
 def test_bounds_that_highs_takes_for_infinite_end_in_an_answer(large: float, options: dict[str, object]) -> None:
     wanted = {Status.OPTIMAL, Status.INFEASIBLE, Status.FAILURE}

@@ -23,13 +23,16 @@ relative to the largest product or right-hand side of each row; the dual values 
 themselves, or to S over those products. The gap counts :math:`|v^\top s|` of each cone, and the price of both pushes,
 :math:`|v|^\top|\Delta s| + |s|^\top|\Delta v|`, since a slack outside its cone could make the product look small.
 
+Where an answer does not pass, and bounds of 1e20 and more are there, it is checked without these, too
+(:mod:`relift.program.huge_bounds`): what is optimal without them and keeps them is optimal with them.
+
 The residuals of a point are computed by :mod:`~relift.lifting.point_residuals`, those of rays that prove infeasibility
 or unboundedness by :mod:`~relift.lifting.ray_residuals`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import final
 
@@ -40,6 +43,7 @@ from relift.errors import OptionError, ShapeError
 from relift.lifting.point_residuals import Duals, point_residuals
 from relift.lifting.ray_residuals import infeasibility_residual, unboundedness_residual
 from relift.program.arrays import as_floats
+from relift.program.huge_bounds import without_huge_bounds
 from relift.program.passes import fit
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
@@ -126,6 +130,28 @@ def certify(program: Program, solution: Solution, tolerance: float = 1e-6) -> Ce
     False
     """
     solution = _with_fitting_vectors(program, solution)
+    found = _residuals(program, solution, tolerance)
+    if found.is_optimal or found.is_proved or solution.status == Status.UNBOUNDED:
+        return found
+    plainer = without_huge_bounds(program)
+    return found if plainer is None else _better(found, _residuals(plainer, solution, tolerance))
+
+
+def _better(found: Certificate, without_bounds: Certificate) -> Certificate:
+    """The better of two certificates, the second of a program with fewer bounds, which proves the first as well.
+
+    Dual values and gradients of 1e-14 are what solvers leave, and count for 1e6 if a bound is 1e20 away. The point has
+    to keep all bounds.
+    """
+    if without_bounds.ray_residual < found.ray_residual:
+        return without_bounds
+    primal = found.primal_residual
+    better = max(primal, without_bounds.dual_residual, without_bounds.duality_gap)
+    return replace(without_bounds, primal_residual=primal) if better < found.worst_residual else found
+
+
+def _residuals(program: Program, solution: Solution, tolerance: float) -> Certificate:
+    """All residuals of an answer whose vectors fit."""
     minimisation = program.minimisation()
     if solution.status == Status.INFEASIBLE:
         residual = infeasibility_residual(minimisation, solution.ray_y, solution.ray_z, solution.ray_w, solution.ray_v)

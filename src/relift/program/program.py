@@ -21,7 +21,7 @@ from relift.errors import AsymmetricError, BoundsError, NotANumberError, ShapeEr
 from relift.program.arrays import as_floats, as_matrix, as_vector, freeze_matrix, frozen
 from relift.program.conic_rows import ConicRows
 from relift.program.convexity import check_convex
-from relift.program.passes import is_symmetric, product
+from relift.program.passes import extremes, is_symmetric, product
 from relift.program.quadratic_rows import QuadraticConstraint, QuadraticRows
 from relift.program.sparse_structure import csc_from_triples, no_rows
 from relift.settings import check_choice, suggests_options
@@ -61,6 +61,11 @@ _DEFAULTS = {"q": 0.0, "l": -np.inf, "u": np.inf, "lb": -np.inf, "ub": np.inf}
 """What vectors that are not given are made of."""
 
 
+NO_NUMBER = 1e31
+"""Bounds of this size mean that there is none: C, COIN-OR and NumPy write the largest float for infinity. HiGHS crashes
+on some of 1e36, and products of larger ones need not be numbers."""
+
+
 class _Parts(TypedDict):
     P: SparseMatrix | None
     q: Vector
@@ -97,7 +102,8 @@ class Program:
     l, u
         Bounds of the rows, length m, or one number for all; None for unbounded. Equal entries make an equality.
     lb, ub
-        Bounds of the variables, length n, or one number for all; None for unbounded.
+        Bounds of the variables, length n, or one number for all; None for unbounded. Bounds from 1e31 on, of rows
+        too, are read as infinite: many programs write the largest float for infinity.
     r
         Constant of the objective.
     sense
@@ -210,13 +216,14 @@ class Program:
             "u": vectors["u"],
             "lb": vectors["lb"],
             "ub": vectors["ub"],
-            "r": _as_constant(r),
+            "r": as_constant(r),
             "sense": sense,
             "quadratic": _as_quadratic_rows(quadratic, n, assume_convex),
             "conic": _as_conic_rows(conic, n),
             "variable_names": _as_names("variable_names", variable_names, n),
             "row_names": _as_names("row_names", row_names, m),
         }
+        _leave_out_huge_bounds(values)
         _check_bounds("l", "u", values["l"], values["u"], "row", values["row_names"])
         _check_bounds("lb", "ub", values["lb"], values["ub"], "variable", values["variable_names"])
         if curvature is not None and not assume_convex:
@@ -351,13 +358,14 @@ class Program:
             "u": self.u if u is self.u else as_vector("u", np.inf if u is None else u, m),
             "lb": self.lb if lb is self.lb else as_vector("lb", -np.inf if lb is None else lb, n),
             "ub": self.ub if ub is self.ub else as_vector("ub", np.inf if ub is None else ub, n),
-            "r": _as_constant(given["r"]),
+            "r": as_constant(given["r"]),
             "sense": self.sense,
             "quadratic": self.quadratic,
             "conic": self.conic,
             "variable_names": self.variable_names,
             "row_names": self.row_names,
         }
+        _leave_out_huge_bounds(values)
         if values["l"] is not self.l or values["u"] is not self.u:
             _check_bounds("l", "u", values["l"], values["u"], "row", self.row_names)
         if values["lb"] is not self.lb or values["ub"] is not self.ub:
@@ -473,7 +481,8 @@ def _as_conic_rows(given: ConicRows | None, n: int) -> ConicRows:
     return given
 
 
-def _as_constant(r: object) -> float:
+def as_constant(r: object) -> float:
+    """The constant of an objective: one finite number."""
     constant = as_floats("r", r)
     if constant.ndim != 0 or not np.isfinite(constant):
         raise NotANumberError(f"r is {r!r}.", "The constant of the objective must be one finite number.", "r")
@@ -489,6 +498,19 @@ def _as_names(name: str, names: Names | None, size: int) -> Sequence[str] | None
         raise ShapeError(f"{name} has {len(names)} names, but {size} are needed.", "", name)
     # The caller may go on changing these; other sequences make names when they are asked, and are kept.
     return list(names) if isinstance(names, (list, np.ndarray)) else names
+
+
+def _leave_out_huge_bounds(values: _Parts) -> None:
+    """Make bounds infinite that no solver can hold."""
+    l, u, lb, ub = values["l"], values["u"], values["lb"], values["ub"]
+    if extremes(l, u, lb, ub)[1] >= NO_NUMBER:
+        values["l"], values["u"], values["lb"], values["ub"] = map(without_huge, (l, u, lb, ub))
+
+
+def without_huge(bounds: Vector) -> Vector:
+    """Bounds, those from :data:`NO_NUMBER` on made infinite."""
+    is_huge = np.isfinite(bounds) & (np.abs(bounds) >= NO_NUMBER)
+    return np.where(is_huge, np.copysign(np.inf, bounds), bounds) if is_huge.any() else bounds
 
 
 def _check_bounds(

@@ -67,6 +67,9 @@ if TYPE_CHECKING:
 SMALL_ENTRY, LARGE_BOUND = 1e-9, 1e20
 """Unless told otherwise HiGHS drops coefficients up to the one, and takes bounds from the other on for infinite."""
 
+NO_BOUND = 1e31
+"""Bounds from here on are infinite for HiGHS, which crashes on some of 1e36; other units make such of smaller ones."""
+
 IPM_ITERATIONS = 1000
 """After so many iterations interior point has failed: it takes some dozens."""
 
@@ -549,7 +552,7 @@ def _option_values(program: Program, settings: SolverSettings) -> dict[str, obje
     if extremes(program.A.data)[0] <= SMALL_ENTRY:
         values["small_matrix_value"] = 1e-12
     if extremes(program.l, program.u, program.lb, program.ub)[1] >= LARGE_BOUND:
-        values["infinite_bound"] = float("inf")
+        values["infinite_bound"] = NO_BOUND
     if settings.time_limit is not None:
         values["time_limit"] = float(settings.time_limit)
     values["ipm_iteration_limit"] = IPM_ITERATIONS

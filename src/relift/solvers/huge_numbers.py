@@ -18,11 +18,9 @@ from typing import final
 import numpy as np
 
 from relift.arrays import Vector
+from relift.program.huge_bounds import NO_BOUND
 from relift.program.program import Program
 from relift.program.solution import Solution
-
-NO_BOUND = 1e20
-"""From here on solvers and file formats take a bound for infinite."""
 
 LARGE_BOUND, GAP_OF_BOUNDS = 1e9, 1e6
 """Bounds of this size are left out if they are so many times the next smaller one."""
