@@ -182,6 +182,10 @@ def test_show(shop: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None
         (["ground", "MODEL", "--data", "DATA", "-o", "x.txt"], "x.txt: the file extension is unknown."),
         (["fmt", "--write", "--check", "MODEL"], "--write and --check contradict each other."),
         (["check", "MODEL", "solution.json"], "a .rlp model is checked by itself."),
+        (
+            ["check", "x.json", "model.mps.gz"],
+            "the model comes first, then its solution. Write: relift check model.mps.gz",
+        ),
         (["check", "x.mps"], "the solution to check is missing."),
         (["solve", "x.mps", "--data", "DATA"], "--data applies to .rlp models, and x.mps is not one."),
     ],

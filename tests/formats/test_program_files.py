@@ -354,6 +354,25 @@ def test_crossing_bounds_and_non_convex_parts_keep_their_own_errors() -> None:
         program_from_mps(MODEL.replace("ENDATA", "QUADOBJ\n X Y 1\nENDATA"), "m")
 
 
+@pytest.mark.parametrize(
+    ("bounds", "message"),
+    [
+        ("5 <= x <= 4", "lb[0] = 5 and ub[0] = 4 (variable 'x') are infeasible bounds."),
+        (
+            "x <= -4",
+            "the upper bound -4 of variable 'x' is negative, and the lower bound is 0 where none is given."
+            " Write -inf <= x <= -4 if there is none.",
+        ),
+    ],
+)
+def test_errors_in_the_numbers_of_a_file_name_the_file(tmp_path: Path, bounds: str, message: str) -> None:
+    path = tmp_path / "m.lp"
+    path.write_text(f"min\n o: x\nst\n c: x >= -9\nbounds\n {bounds}\nend\n")
+    with pytest.raises(BoundsError) as error:
+        read_program(path)
+    assert str(error.value) == f"{path}: {message}"
+
+
 # --- the dialect of LP ---------------------------------------------------------------------------------------------
 
 
@@ -380,6 +399,10 @@ def test_crossing_bounds_and_non_convex_parts_keep_their_own_errors() -> None:
         (
             "max: x\nst\n c: x <= 1\nend\n",
             "line 1: after max comes the objective, not a colon. A file in lp_solve's own format is not read",
+        ),
+        (
+            "/* Objective function */\nmax: 3x + 2y;\n",
+            "line 1: it begins with a comment as C has them. A file in lp_solve's own format is not read",
         ),
         ("min\n x + [ x ^ 2 ]\nst\n c: x >= 1\nend\n", "In the objective, [ ... ] is followed by / 2."),
         ("min\n x\nst\n c: x + [ x ^ 2 ] / 2 <= 1\nend\n", "Only the objective has / 2."),

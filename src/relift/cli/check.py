@@ -55,6 +55,10 @@ def check_command(
     Exit code 0 only if all is right.
     """
     if models.is_relational(model):
+        from relift.formats.program_files import SUFFIXES
+
+        if solution is not None and solution.name.lower().endswith(SUFFIXES):
+            raise OptionError("the model comes first, then its solution.", f"Write: relift check {solution} {model}.")
         if solution is not None:
             raise OptionError(
                 "a .rlp model is checked by itself.", "Write it with `relift ground` to check a solution."

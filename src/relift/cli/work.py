@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from relift.cli.screen import escaped_console
-from relift.errors import FileFormatError, ProgramError
+from relift.errors import FileFormatError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,7 +40,7 @@ def print_json(document: Mapping[str, object]) -> None:
 
 
 def read_model(model: Path, relax: bool, quiet: bool, max_bytes: int | None = None) -> tuple[Program, float]:
-    """Read a model and take the time; errors in its numbers name the file, and what is not used is told on stderr."""
+    """Read a model and take the time; what is not used is told on stderr."""
     from relift.formats.program_files import import_reader, read_program_with_notes
 
     with contextlib.suppress(FileFormatError):  # told when the file is read
@@ -48,11 +48,7 @@ def read_model(model: Path, relax: bool, quiet: bool, max_bytes: int | None = No
     start = time.perf_counter()
 
     def job(_: Callable[[Progress], None]) -> tuple[Program, tuple[str, ...]]:
-        try:
-            return read_program_with_notes(model, relax, max_bytes)
-        except ProgramError as error:
-            error.message = f"{model}: {error.message}"
-            raise
+        return read_program_with_notes(model, relax, max_bytes)
 
     program, notes = run_beside(job, quiet, f"reading {model.name}")
     for note in () if quiet else notes:

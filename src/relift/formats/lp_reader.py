@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from relift.arrays import Indices, SparseMatrix, Vector
-from relift.errors import FileFormatError
+from relift.errors import BoundsError, FileFormatError
 from relift.formats.lp_words import LpWords, Section, quoted
 from relift.formats.mps_program import without_infinite
 from relift.formats.mps_quadratic import CurvedRow, parted
@@ -29,6 +29,10 @@ _COMPARE = {"<=": "<", "=<": "<", "<": "<", ">=": ">", "=>": ">", ">": ">", "=":
 _INFINITIES = {"inf", "infinity"}
 _NO_NAMES = {*_INFINITIES, "nan", "free"}
 _FLIPPED = {"<": ">", ">": "<", "=": "="}
+_LP_SOLVE = (
+    "A file in lp_solve's own format is not read: let lp_solve write it as MPS"
+    " (lp_solve -S1 -parse -wfmps model.mps model.lp)."
+)
 _REFUSED = {
     "semicontinuous": "semi-continuous variables",
     "sos": "special ordered sets",
@@ -123,6 +127,8 @@ class _Reader:
         """Read all sections."""
         words = self.words
         found = words.section_at(0)
+        if words.words[:2] in (["/", "*"], ["/", "/"]):
+            raise words.fail(0, f"it begins with a comment as C has them. {_LP_SOLVE}")
         if found is None or found[0] not in ("min", "max"):
             raise words.fail(
                 0, f"this is not an LP file: it begins with {quoted(words.words[0])}, not with min or max."
@@ -163,8 +169,7 @@ class _Reader:
             if words[self.k] == ":":
                 raise self.words.fail(
                     self.k,
-                    f"after {section} comes the objective, not a colon. A file in lp_solve's own format is not read: "
-                    "let lp_solve write it as MPS (lp_solve -S1 -parse -wfmps model.mps model.lp).",
+                    f"after {section} comes the objective, not a colon. {_LP_SOLVE}",
                 )
             if words[self.k + 1] == ":":
                 self._name(self.k)
@@ -549,6 +554,15 @@ def _variable_bounds(reader: _Reader, names: list[str]) -> tuple[Vector, Vector]
     lb, ub = np.zeros(len(names)), np.full(len(names), np.inf)
     for bounds, given in ((lb, reader.lower), (ub, reader.upper)):
         bounds[list(given)] = list(given.values())
+    for j, value in reader.upper.items():
+        if value < 0 and j not in reader.lower:
+            raise BoundsError(
+                f"the upper bound {value:.17g} of variable {quoted(names[j])} is negative, and the lower bound is 0"
+                " where none is given.",
+                f"Write -inf <= {names[j]} <= {value:.17g} if there is none.",
+                "ub",
+                (j,),
+            )
     for j, word in reader.binary.items():
         ub[j] = reader.upper.get(j, 1.0)
         if not 0.0 <= lb[j] <= ub[j] <= 1.0:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from relift.atomic import write_atomically
-from relift.errors import FileFormatError, FileWarning
+from relift.errors import FileFormatError, FileWarning, ProgramError
 from relift.program.program import Program
 from relift.read_bytes import decompressed, read_bytes
 
@@ -89,7 +89,11 @@ def read_program_with_notes(
         return program_from_npz(io.BytesIO(data), source, max_bytes), ()
     if suffix.endswith(".gz"):
         data = decompressed(data, source, max_bytes)
-    return _reader_of_text(suffix)(_text(data, source), source, relax_integers)
+    try:
+        return _reader_of_text(suffix)(_text(data, source), source, relax_integers)
+    except ProgramError as error:
+        error.message = f"{source}: {error.message}"
+        raise
 
 
 def import_reader(path: str | Path) -> None:
