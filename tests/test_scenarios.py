@@ -178,6 +178,12 @@ def test_nothing_to_solve_is_nothing() -> None:
     assert solve_many(RING, []) == []
 
 
+def test_the_largest_float_is_no_bound_in_a_scenario() -> None:
+    most = np.finfo(float).max
+    given, plain = (solve_many(RING, [{"ub": np.r_[3.0, np.full(11, end)]}, {"u": end}]) for end in (most, np.inf))
+    assert [result.objective for result in given] == pytest.approx([result.objective for result in plain])
+
+
 @pytest.mark.parametrize(
     ("words", "error", "message"),
     [
@@ -186,6 +192,10 @@ def test_nothing_to_solve_is_nothing() -> None:
         ({"scenarios": [{}, [1, 2]]}, OptionError, "scenario 1 is a list. Give a mapping such as {'l': ...}."),
         ({"scenarios": [{}], "jobs": 0}, OptionError, "jobs=0 is out of range. Give a positive whole number."),
         ({"scenarios": [{}], "approximate": 0.1}, OptionError, "approximate and warm_start do not go with many"),
+        ({"scenarios": [{}], "tolerence": 1e-9}, OptionError, "unknown option 'tolerence'. Did you mean 'tolerance'?"),
+        ({"scenarios": [{}], "backend_options": ["a"]}, OptionError, "backend_options is a list."),
+        ({"scenarios": [{"r": "x"}]}, NotANumberError, "scenario 0: r is not made of real numbers"),
+        ({"scenarios": [{}, {"r": [1, 2]}]}, NotANumberError, "scenario 1: r is [1, 2]. The constant of the objective"),
         ({"scenarios": [{"q": [1, 2]}]}, ShapeError, "scenario 0: q has 2 entries, but 12 are needed"),
         ({"scenarios": [{"lb": np.full(12, 9.0)}]}, BoundsError, "scenario 0: lb[0] = 9 and ub[0] = 5"),
         ({"scenarios": [{}, {"q": "cheap"}]}, NotANumberError, "scenario 1: q is not made of real numbers"),

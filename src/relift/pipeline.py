@@ -252,7 +252,7 @@ def solve(
     start = perf_counter()
     if not isinstance(program, (Program, Lifting)):
         raise other_model_error("relift.solve", program)
-    _check_kinds(warm_start, progress, backend_options)
+    check_kinds(warm_start, progress, backend_options)
     check_switch("vertex", vertex)
     settings = SolverSettings(tolerance, time_limit, iteration_limit, threads, verbose, dict(backend_options or {}))
     chosen = None if backend == "auto" else get_backend(backend)
@@ -340,7 +340,7 @@ def _logged(result: Result) -> Result:
     return result
 
 
-def _check_kinds(warm_start: object, progress: object, backend_options: object) -> None:
+def check_kinds(warm_start: object, progress: object, backend_options: object) -> None:
     """Refuse arguments that would end in an error of Python somewhere else."""
     if warm_start is not None and not isinstance(warm_start, (Result, Solution)):
         raise OptionError(

@@ -29,13 +29,13 @@ from relift.errors import OptionError, ProgramError
 from relift.lifting.certificate import certify
 from relift.lifting.lifting import Lifting
 from relift.lifting.lifting import lift as lift_with_settings
-from relift.pipeline import solve
+from relift.pipeline import check_kinds, solve
 from relift.program.arrays import as_vector
 from relift.program.other_models import other_model_error
-from relift.program.program import Program
+from relift.program.program import Program, as_constant, without_huge
 from relift.program.solution import Solution, Status
 from relift.result import Result
-from relift.settings import LiftSettings, SolverSettings
+from relift.settings import OWN_OPTIONS, LiftSettings, SolverSettings, unknown_option
 from relift.solvers.highs_ import load, run, solution_of
 from relift.solvers.separate_process import call_apart
 from relift.threads import using_threads
@@ -94,6 +94,10 @@ def solve_many(program: Program, scenarios: Iterable[Change], *, jobs: int = 1, 
         raise other_model_error("relift.solve_many", program)
     if not isinstance(jobs, int) or isinstance(jobs, bool) or jobs < 1:
         raise OptionError(f"jobs={jobs!r} is out of range.", "Give a positive whole number.")
+    for name in options:
+        if name not in OWN_OPTIONS:
+            raise unknown_option(name)
+    check_kinds(*(options.get(name) for name in ("warm_start", "progress", "backend_options")))
     if isinstance(scenarios, Mapping):
         raise OptionError("scenarios is one mapping.", "Give a list of them: [{'l': ...}, {'l': ...}].")
     changes = [_checked(program, number, change) for number, change in enumerate(scenarios)]
@@ -125,9 +129,10 @@ def _checked(program: Program, number: int, change: Change) -> Vectors:
         )
     try:
         vectors: dict[str, Any] = {
-            name: float(np.asarray(value)) if name == "r" else as_vector(name, value, _part(program, name).size)
+            name: as_constant(value) if name == "r" else as_vector(name, value, _part(program, name).size)
             for name, value in change.items()
         }
+        vectors |= {name: without_huge(vectors[name]) for name in ("l", "u", "lb", "ub") if name in vectors}
         whole = {name: getattr(program, name) for name in ("l", "u", "lb", "ub")} | vectors
         if np.any(whole["l"] > whole["u"]) or np.any(whole["lb"] > whole["ub"]):
             program.replace(**{name: whole[name] for name in ("l", "u", "lb", "ub")})  # raises what is wrong
