@@ -178,6 +178,15 @@ def test_nothing_to_solve_is_nothing() -> None:
     assert solve_many(RING, []) == []
 
 
+def test_a_scenario_that_highs_refuses_goes_another_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise relift.errors.BackendError("HiGHS refuses the program.")
+
+    wanted = solve_many(RING, [{"u": 3.0}])[0].objective
+    monkeypatch.setattr("relift.scenarios.load", refuse)
+    assert solve_many(RING, [{"u": 3.0}])[0].objective == pytest.approx(wanted)
+
+
 def test_the_largest_float_is_no_bound_in_a_scenario() -> None:
     most = np.finfo(float).max
     given, plain = (solve_many(RING, [{"ub": np.r_[3.0, np.full(11, end)]}, {"u": end}]) for end in (most, np.inf))

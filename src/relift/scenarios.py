@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 
 from relift.arrays import Matrix, Vector
 from relift.certified_solve import Attempt
-from relift.errors import OptionError, ProgramError
+from relift.errors import BackendError, OptionError, ProgramError
 from relift.lifting.certificate import certify
 from relift.lifting.lifting import Lifting
 from relift.lifting.lifting import lift as lift_with_settings
@@ -287,7 +287,11 @@ class _Held:
         """Solve the small program of a scenario; None if the answer does not pass, or is not an optimum."""
         small = lifting.small
         start = perf_counter()
-        self._put(small)
+        try:
+            self._put(small)
+        except BackendError:  # HiGHS does not take it; others may, or other units
+            self.highs = None
+            return None
         status = run(self.highs)
         if status != "kOptimal":
             self.highs = None  # whatever state it is in, the next scenario begins anew
