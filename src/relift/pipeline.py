@@ -34,9 +34,11 @@ from typing import TYPE_CHECKING, TypedDict
 
 from relift.certified_solve import ANSWERING, RESERVE_SECONDS, AnswerWork, CertifiedSolve
 from relift.errors import OptionError
+from relift.lifting.certificate import certify
 from relift.lifting.lifting import Lifting
 from relift.lifting.lifting import lift as lift_with_settings
 from relift.lifting.stages import LIFTING, LiftWork
+from relift.program.huge_bounds import without_huge_bounds
 from relift.program.other_models import other_model_error
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
@@ -303,31 +305,40 @@ def _solve_exactly(
     solution = run.best_answer(chosen, point)
     attempts, seconds = tuple(run.attempts), run.seconds
     if solution.status in UNPROVED and not lifting.is_trivial:
-        whole, found = _without_lifting(lifting.program, settings, chosen, start, point, progress)
+        unlifted = LiftSettings("none", reduce=False)
+        whole, found = _another_way(lifting.program, unlifted, settings, chosen, start, point, progress)
         attempts += tuple(replace(each, message=f"without lifting: {each.message}") for each in whole.attempts)
         seconds = seconds | {name: seconds.get(name, 0.0) + more for name, more in whole.seconds.items()}
         if found.status not in UNPROVED and found.status not in LIMITS:
             run, lifting, solution = whole, whole.lifting, found
+    plainer = without_huge_bounds(lifting.program) if solution.status in UNPROVED else None
+    if plainer is not None:
+        other, found = _another_way(plainer, how, settings, chosen, start, point, progress)
+        attempts += tuple(replace(each, message=f"without bounds of 1e20: {each.message}") for each in other.attempts)
+        certificate = certify(lifting.program, found, settings.tolerance)
+        if certificate.is_optimal or (found.status == Status.INFEASIBLE and certificate.is_proved):
+            run, solution, other.certificate = other, found, certificate
     if vertex and solution.status == Status.OPTIMAL:
         solution = run.at_a_vertex(solution)
         seconds["vertex"] = run.seconds["vertex"]
     return Result(lifting.program, solution, run.certificate, lifting, first.timings | seconds, attempts)
 
 
-def _without_lifting(
+def _another_way(
     program: Program,
+    how: LiftSettings,
     settings: SolverSettings,
     chosen: Backend | None,
     start: float,
     point: Solution | None,
     progress: ProgressCallback | None,
 ) -> tuple[CertifiedSolve, Solution]:
-    """Solve the original program as it is: no program is to be harder because it was lifted.
+    """Solve the original program without lifting, or without bounds of 1e20: none is to be harder because of these.
 
     Sizes that are far apart, and values that were substituted, can cost digits. Without a time limit this may take half
     a minute, or twice as long as all that was tried before.
     """
-    whole = lift_with_settings(program, LiftSettings("none", reduce=False))
+    whole = lift_with_settings(program, how)
     if settings.time_limit is None and (chosen is None or chosen.has_time_limit):
         reserve = max(RESERVE_SECONDS, 2 * (perf_counter() - start))
         settings, start = replace(settings, time_limit=reserve), perf_counter()

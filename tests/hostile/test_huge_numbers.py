@@ -85,6 +85,19 @@ def test_an_optimum_without_huge_bounds_has_to_keep_them() -> None:
     assert solve(program).x == pytest.approx([-1e20])
 
 
+@pytest.mark.parametrize("seed", [0, 1, 2, 4, 5])
+def test_rows_that_exclude_each_other_are_infeasible_whatever_bound_means_infinity(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    A = random.normal(size=(3, 4)).round(2)
+    y, x = random.random(3) + 0.1, random.random(4)
+    rows, l, u = np.vstack([A, y @ A]), np.r_[A @ x, -INF], np.r_[np.full(3, INF), y @ (A @ x) - 1]
+    result = solve(Program(q=random.normal(size=4), A=rows, l=l, u=u, lb=-1e20, ub=1e20))
+    assert result.status == Status.INFEASIBLE
+    assert result.certificate.is_proved
+    assert certify(result.program, result.solution).is_proved
+    assert any("without bounds of 1e20" in each.message for each in result.attempts)
+
+
 def test_highs_gets_no_bounds_on_which_it_crashes() -> None:
     def status(bound: float) -> Status:
         sides, ends = (np.zeros(0), np.zeros(0)), (np.full(1, -bound), np.full(1, INF))

@@ -24,7 +24,8 @@ themselves, or to S over those products. The gap counts :math:`|v^\top s|` of ea
 :math:`|v|^\top|\Delta s| + |s|^\top|\Delta v|`, since a slack outside its cone could make the product look small.
 
 Where an answer does not pass, and bounds of 1e20 and more are there, it is checked without these, too
-(:mod:`relift.program.huge_bounds`): what is optimal without them and keeps them is optimal with them.
+(:mod:`relift.program.huge_bounds`): what is optimal without them and keeps them is optimal with them. Solvers are
+asked for answers to the program as it is written first (:func:`certify_as_written`).
 
 The residuals of a point are computed by :mod:`~relift.lifting.point_residuals`, those of rays that prove infeasibility
 or unboundedness by :mod:`~relift.lifting.ray_residuals`.
@@ -129,12 +130,11 @@ def certify(program: Program, solution: Solution, tolerance: float = 1e-6) -> Ce
     >>> certify(program, wrong).is_optimal
     False
     """
-    solution = _with_fitting_vectors(program, solution)
-    found = _residuals(program, solution, tolerance)
+    found = certify_as_written(program, solution, tolerance)
     if found.is_optimal or found.is_proved or solution.status == Status.UNBOUNDED:
         return found
     plainer = without_huge_bounds(program)
-    return found if plainer is None else _better(found, _residuals(plainer, solution, tolerance))
+    return found if plainer is None else _better(found, certify_as_written(plainer, solution, tolerance))
 
 
 def _better(found: Certificate, without_bounds: Certificate) -> Certificate:
@@ -150,8 +150,9 @@ def _better(found: Certificate, without_bounds: Certificate) -> Certificate:
     return replace(without_bounds, primal_residual=primal) if better < found.worst_residual else found
 
 
-def _residuals(program: Program, solution: Solution, tolerance: float) -> Certificate:
-    """All residuals of an answer whose vectors fit."""
+def certify_as_written(program: Program, solution: Solution, tolerance: float = 1e-6) -> Certificate:
+    """The same, with bounds of 1e20 and more as they are written."""
+    solution = _with_fitting_vectors(program, solution)
     minimisation = program.minimisation()
     if solution.status == Status.INFEASIBLE:
         residual = infeasibility_residual(minimisation, solution.ray_y, solution.ray_z, solution.ray_w, solution.ray_v)
