@@ -422,7 +422,6 @@ CORE = _of(
     ("told_apart.hpp", "sums_[minor].add(sums[minor]);", ";", "test_core"),
     ("told_apart.hpp", "(all.there[word] & bits[k].there[word]);", "0;", "test_core"),
     ("masses.hpp", "best_[to].take(own[k][to], takes_least_);", "best_[to] = own[k][to];", "test_core"),
-    ("threads.hpp", "sums[minor] += own[k][minor];", ";", "test_core"),
     ("float_colours.hpp", "if (!are_alone_[k] || (!were_alone", "if (are_alone_[k] || (!were_alone", "test_core"),
     (
         "exact_values.hpp",
