@@ -12,6 +12,7 @@
 #include "relift/factor/fill.hpp"
 #include "relift/likeness.hpp"
 #include "relift/refine.hpp"
+#include "relift/start_apart.hpp"
 #include "relift/told_apart.hpp"
 
 namespace {
@@ -237,7 +238,7 @@ struct RefineArguments {
     PyObject *multipliers, *multiplier_images, *states, *masses, *mass_images, *links;  // null: as they are
     PyObject* relative_masses = Py_None;
     PyObject* kept = Py_None;
-    int needs_scales = 0, rows_are_apart = 0;
+    int needs_scales = 0, rows_are_apart = 0, some_start_alike = 0;
     Py_ssize_t most_classes = PY_SSIZE_T_MAX;
 };
 
@@ -390,7 +391,8 @@ PyObject* refine_with(const RefineArguments& given, const MatrixBuffers* P, cons
     }
     const Options options{given.counting != 0, given.decimal ? Reading::decimal : Reading::bits,
                           given.scale_rows != 0, given.seed, given.n_threads, given.needs_scales != 0,
-                          given.most_classes < 0 ? 0 : u64(given.most_classes), given.rows_are_apart != 0};
+                          given.most_classes < 0 ? 0 : u64(given.most_classes), given.rows_are_apart != 0,
+                          given.some_start_alike != 0};
 
     Statistics statistics;
     LentWeights kept(given.kept, {{}, problem.P.values, problem.A.values, P ? P->values.size() : 0, A.values.size(),
@@ -432,13 +434,13 @@ PyObject* refine_any(const RefineArguments& given) {
 PyObject* refine_program(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         RefineArguments given{};
-        if (!PyArg_ParseTuple(arguments, "OOpnnOOOpppKIOOOOO|Oppn", &given.P, &given.A, &given.A_is_by_rows,
+        if (!PyArg_ParseTuple(arguments, "OOpnnOOOpppKIOOOOO|Oppnp", &given.P, &given.A, &given.A_is_by_rows,
                               &given.n_variables, &given.n_rows, &given.variable_images, &given.row_images,
                               &given.row_bounds, &given.counting, &given.decimal, &given.scale_rows, &given.seed,
                               &given.n_threads,
                               &given.progress, &given.variable_labels, &given.row_labels, &given.row_scales,
                               &given.row_scale_images, &given.kept, &given.needs_scales, &given.rows_are_apart,
-                              &given.most_classes))
+                              &given.most_classes, &given.some_start_alike))
             return nullptr;
         return refine_any(given);
     });
@@ -564,14 +566,17 @@ private:
     std::vector<Buffer> kept_;
 };
 
-// The same for looks, which do not need a copy of one number for each.
+// The same for looks, which do not need a copy of one number for each. Images may be None where they were not read.
 class SampledNumbers {
 public:
     SampledNumbers(PyObject* tuple, u64 size) : kept_(buffers_of_some(tuple)) {
         const auto floats = [&](int k) { return kept_[k] ? kept_[k]->numbers<double>('f', "numbers", size) : passes::Numbers<double>(); };
-        const auto words = [&](int k) { return kept_[k] ? kept_[k]->numbers<u64>('u', "images", size) : passes::Numbers<u64>(); };
-        numbers = {floats(0), floats(1), floats(2), words(3), words(4), words(5), size};
-        if (!kept_[0] || !kept_[1] || !kept_[3] || !kept_[4] || !kept_[2] != !kept_[5])
+        const auto images = [&](int k) {
+            return passes::Images{kept_[k] ? kept_[k]->numbers<u64>('u', "images", size) : passes::Numbers<u64>(), floats(k - 3)};
+        };
+        numbers = {floats(0), floats(1), floats(2), images(3), images(4), images(5), size};
+        const bool are_read = numbers.are_read(), has_costs = kept_[2] != nullptr;
+        if (!kept_[0] || !kept_[1] || are_read != (kept_[4] != nullptr) || (are_read && has_costs) != (kept_[5] != nullptr))
             throw std::invalid_argument("an array is missing");
     }
     passes::GivenNumbers numbers;
@@ -646,6 +651,23 @@ PyObject* likeness(PyObject*, PyObject* arguments) {
             });
             return Py_BuildValue("OO", found.speaks() ? Py_True : Py_False,
                                  found.speaks_in_proportion() ? Py_True : Py_False);
+        });
+    });
+}
+
+PyObject* starts_apart_of_program(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        LookArguments given{};
+        given.is_sampled = true;
+        unsigned n_threads;
+        if (!PyArg_ParseTuple(arguments, "OOpnnOI", &given.P, &given.A, &given.A_is_by_rows, &given.n_variables,
+                              &given.n_rows, &given.variables, &n_threads))
+            return nullptr;
+        return with_any_problem(given, [&](const auto& problem) -> PyObject* {
+            std::vector<passes::Numbers<double>> numbers;
+            const std::vector<Buffer> vectors = buffers_of(given.variables);
+            for (const Buffer& vector : vectors) numbers.push_back(vector.numbers<double>('f', "numbers", problem.n_variables));
+            return PyLong_FromLong(long(without_lock([&] { return starts_apart(problem, numbers, n_threads); })));
         });
     });
 }
@@ -812,9 +834,9 @@ PyMethodDef methods[] = {
     {"refine", refine_program, METH_VARARGS,
      "refine(P, A, A_is_csr, n_variables, n_rows, variable_images, row_images, row_bounds, counting, decimal, "
      "scale_rows, seed, threads, progress, variable_labels, row_labels, row_scales, row_scale_images, kept, needs_scales, "
-     "rows_are_apart, most_classes): colour refinement; kept is None, or what kept_weights() returned for these matrices; "
+     "rows_are_apart, most_classes, some_start_alike): colour refinement; kept is None, or what kept_weights() returned for these matrices; "
      "with needs_scales nothing is compared where some row has no weighted sum; with rows_are_apart no row is a multiple of "
-     "another; beyond most_classes everything may be left alone; returns (passes, splitters, extra bytes, rows without a weighted "
+     "another; with some_start_alike not all variables have different images; beyond most_classes everything may be left alone; returns (passes, splitters, extra bytes, rows without a weighted "
      "sum, whether everything is alone from the start, so that labels and scales are not written, the scale of all rows, or "
      "None where they have several, which are written then, and its image)."},
     {"refine_up_to_multipliers", refine_up_to_multipliers_of_program, METH_VARARGS,
@@ -846,6 +868,9 @@ PyMethodDef methods[] = {
      "may_stay, looks, threads, conic): whether rounds in floats tell all variables apart, about how many kinds of variables "
      "and of rows they tell, whether that was not asked since a look said that masses gain little, and None or the variables "
      "and the rows that may not be alone, as bytes of 32-bit numbers; conic is None, or the cone, the kind and whether the sign is open of each of the last rows."},
+    {"starts_apart", starts_apart_of_program, METH_VARARGS,
+     "starts_apart(P, A, A_is_csr, n_variables, n_rows, variables, threads): 2 where the numbers of variables tell all of them "
+     "apart, and rows with them, if it is known that none is a multiple of another; 1 where rows may not be, 0 where two variables have the same numbers."},
     {"likeness", likeness, METH_VARARGS,
      "likeness(A, A_is_csr, n_variables, n_rows, variables, rows, labels, row_labels, only_in_proportion, threads): looks at "
      "some rows; returns whether they speak for masses, unless only the second is asked, and whether right-hand sides in "

@@ -7,6 +7,7 @@
 #include "check.hpp"
 #include "relift/passes/submatrix.hpp"
 #include "relift/refine.hpp"
+#include "relift/start_apart.hpp"
 #include "relift/told_apart.hpp"
 
 using namespace relift;
@@ -307,16 +308,19 @@ void test_grouping_of_words_that_are_mostly_alone() {
 
 void test_equal_words_are_seen() {
     std::mt19937_64 random(8);
+    const auto in = [](const std::vector<u64>& words) { return [&words](u32 k) { return words[k]; }; };
     for (u32 size : {0u, 1u, 2u, 3u, 31u, 33u, 5000u}) {
         std::vector<u64> words(size);
         for (u64& word : words) word = random();
         if (size) words[0] = 0;
-        CHECK(all_distinct_by_marks(words.data(), size));
+        CHECK(all_distinct_by_marks(in(words), size));
+        CHECK(all_words_distinct(in(words), size, 1));
         for (int k = 0; size > 1 && k < 20; ++k) {
             std::vector<u64> with_two = words;
             const u32 first = u32(random() % size), second = (first + 1 + u32(random() % (size - 1))) % size;
             with_two[second] = with_two[first];
-            CHECK(!all_distinct_by_marks(with_two.data(), size));
+            CHECK(!all_distinct_by_marks(in(with_two), size));
+            CHECK(!all_words_distinct(in(with_two), size, 1));
         }
     }
     // Words of which the marks agree are not mistaken for equal ones: they differ beyond the bits that are kept.
@@ -327,7 +331,7 @@ void test_equal_words_are_seen() {
     }();
     std::vector<u64> alike;
     for (u64 k = 0; k < 20; ++k) alike.push_back(k * inverse_of_spread);
-    CHECK(all_distinct_by_marks(alike.data(), u32(alike.size())));
+    CHECK(all_distinct_by_marks(in(alike), u32(alike.size())));
 }
 
 // Each row has the entries 3 and 4 in two columns of one kind, or 7 alone; the last row, at times, others.
@@ -902,6 +906,29 @@ void test_what_is_alone_settles() {
     CHECK(colours.keys[0] == key && colours.keys[1] != key && colours.error(0) == first);
 }
 
+// Numbers of variables tell them apart where no two have the same; rows are then apart too, as long as entries ascend and
+// are finite.
+void test_starts_apart() {
+    std::int32_t offsets[] = {0, 2, 3, 4}, indices[] = {0, 1, 1, 2};
+    double values[] = {1, 2, 4, 1};
+    Problem<std::int32_t> problem;
+    problem.n_variables = problem.n_rows = 3;
+    problem.A_is_by_rows = true;
+    problem.A.n_major = problem.A.n_minor = 3;
+    problem.A.offsets = offsets, problem.A.indices = indices, problem.A.values = values;
+    const double distinct[] = {1, 2, 3}, two[] = {1, 2, 1}, other[] = {5, 5, 6}, zeros[] = {0.0, 1, -0.0}, one = 7;
+    using Vectors = std::vector<passes::Numbers<double>>;
+    CHECK(starts_apart(problem, Vectors{{distinct, 1}, {&one, 0}}, 1) == StartsApart::apart);
+    CHECK(starts_apart(problem, Vectors{{two, 1}, {&one, 0}}, 1) == StartsApart::alike);
+    CHECK(starts_apart(problem, Vectors{{two, 1}, {other, 1}}, 1) == StartsApart::apart);
+    CHECK(starts_apart(problem, Vectors{{zeros, 1}}, 1) == StartsApart::alike);
+    CHECK(starts_apart(problem, Vectors{{&one, 0}}, 1) == StartsApart::alike);
+    indices[1] = 0;
+    CHECK(starts_apart(problem, Vectors{{distinct, 1}}, 1) == StartsApart::open);
+    indices[1] = 1, values[2] = -std::numeric_limits<double>::infinity();
+    CHECK(starts_apart(problem, Vectors{{distinct, 1}}, 1) == StartsApart::open);
+}
+
 // Two variables stand in the same rows where their entries that are not 0 do, by rows and by columns.
 void test_supports() {
     const std::int32_t row_offsets[] = {0, 2, 4, 6}, columns[] = {0, 1, 1, 2, 0, 2};
@@ -1202,6 +1229,7 @@ int main() {
     test_told_apart_in_floats<std::int64_t>();
     test_copies_agree_in_floats();
     test_what_is_alone_settles();
+    test_starts_apart();
     test_supports();
     test_values_that_are_not_finite();
     test_signs_of_entries();

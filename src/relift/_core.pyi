@@ -35,6 +35,7 @@ def refine(
     needs_scales: bool = False,
     rows_are_apart: bool = False,
     most_classes: int = ...,
+    some_start_alike: bool = False,
     /,
 ) -> tuple[int, int, int, int, bool, float | None, int]: ...
 def refine_up_to_multipliers(
@@ -66,15 +67,26 @@ def keep_memory(is_open: bool, /) -> None: ...
 def kept_weights() -> object: ...
 
 _Numbers = tuple[_Floats, _Floats, _Floats | None, _Words, _Words, _Words | None]
+_LookedAt = tuple[_Floats, _Floats, _Floats | None, _Words | None, _Words | None, _Words | None]
 
+def starts_apart(
+    P: _Compressed | None,
+    A: _Compressed,
+    A_is_csr: bool,
+    n_variables: int,
+    n_rows: int,
+    variables: tuple[_Floats, ...],
+    threads: int,
+    /,
+) -> int: ...
 def kinds_in_floats(
     P: _Compressed | None,
     A: _Compressed,
     A_is_csr: bool,
     n_variables: int,
     n_rows: int,
-    variables: _Numbers,
-    rows: _Numbers,
+    variables: _LookedAt,
+    rows: _LookedAt,
     sizes: bool,
     signs: bool,
     scales_rows: bool,
@@ -90,8 +102,8 @@ def likeness(
     A_is_csr: bool,
     n_variables: int,
     n_rows: int,
-    variables: _Numbers,
-    rows: _Numbers,
+    variables: _LookedAt,
+    rows: _LookedAt,
     labels: NDArray[np.int64],
     row_labels: NDArray[np.int64],
     only_in_proportion: bool,

@@ -131,9 +131,13 @@ def admitted_sizes(
     sizes: _Vector,
     /,
 ) -> None: ...
+
+_LookedAt = tuple[_Vector, _Vector, _Vector, _Words | None, _Words | None, _Words | None]
+
 def look_at_colours(
-    variables: tuple[_Vector, _Vector, _Vector, _Words, _Words, _Words], n: int, most: int, sizes: bool, signs: bool, /
+    variables: _LookedAt, n: int, most: int, decimal: bool, sizes: bool, signs: bool, /
 ) -> tuple[int, int, int, bool, bool]: ...
+def only_moves(variables: _LookedAt, n: int, /) -> bool: ...
 def look_computed(
     bounds: tuple[_Vector, _Vector],
     n: int,

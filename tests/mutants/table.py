@@ -130,6 +130,13 @@ SYMMETRY = _of(
         "special",
         "tests/symmetry/test_finite_field.py",
     ),
+    ("exact_vectors.py", "sum(sizes) <= SMALL", "sum(sizes) <= 2 * SMALL", "tests/symmetry/test_exact_vectors.py"),
+    (
+        "exact_vectors.py",
+        "return all(self.exact(name) is",
+        "return any(self.exact(name) is",
+        "tests/symmetry/test_exact_vectors.py",
+    ),
     ("snapping.py", "too_wide = ends > starts", "too_wide = ends < starts", "tests/symmetry/test_snapping.py"),
     (
         "scaled_cones.py",
@@ -404,6 +411,9 @@ CORE = _of(
     ("spare_memory.hpp", "in_use_ + kept_ + size > most_in_use_) free_first();", "false) free_first();", "test_core"),
     ("rows_apart.hpp", "ascend &= matrix.indices[e - 1] < matrix.indices[e];", ";", "test_core"),
     ("rows_apart.hpp", "counts.end(), 0u) < 2;", "counts.end(), 0u) < 3;", "test_core"),
+    ("start_apart.hpp", "rows_are_apart(problem, true, n_threads) ?", "true ?", "test_core"),
+    ("start_apart.hpp", "bits_of(vector[j])", "bits_of(several[0][j])", "test_core"),
+    ("repeated_words.hpp", "<< (bit + (cell >> bit & 1));", "<< bit;", "test_core"),
     ("proportions.hpp", "if (matrix.offsets[major] == matrix.offsets[major + 1]) return false;", ";", "test_core"),
     ("proportions.hpp", "if (!some_are_close) return true;", "return true;", "test_core"),
     ("row_scales.hpp", "return !(n_above && n_below);", "return true;", "test_core"),

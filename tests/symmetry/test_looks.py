@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,20 +10,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from relift.arrays import Vector
 from relift.program import passes
 from relift.program.index_sets import constant_words
 from relift.program.program import Program
-from relift.settings import LiftSettings
+from relift.settings import LiftSettings, Reading
 from relift.symmetry import centres, likeness, proportional_bounds, proportional_costs, scaled_search
 from relift.symmetry import finite_field as field
 from relift.symmetry.colour_refinement import KeptValues, refine
-from relift.symmetry.exact_vectors import VectorImages
+from relift.symmetry.exact_vectors import NAMES, Exact, GivenVector, VectorImages, vectors_of, words_of
 from relift.symmetry.find import Images
 from relift.symmetry.likeness import Colours, Likeness
 from relift.symmetry.own_scales import (
     OPEN_SIGN,
     OPEN_SIZE,
     RESTS,
+    Intervals,
     Masses,
     OwnScales,
     scales_of_rows,
@@ -33,6 +34,7 @@ from relift.symmetry.own_scales import (
 from relift.symmetry.scaled_candidate import Found
 from relift.symmetry.scaled_cones import intervals_of, scales_of_conic_rows, scales_of_conic_rows_slowly
 from relift.symmetry.scaled_search import find_up_to_scale
+from relift.symmetry.told_apart import kinds_in_floats
 from relift.testing.random_conic_programs import symmetric_conic_program
 from relift.testing.random_programs import symmetric_program
 from relift.testing.scaled_programs import open_program, rescaled
@@ -79,24 +81,74 @@ def with_vectors_of_one_number(seed: int) -> tuple[Program, VectorImages]:
     for name, vector in vectors.items():
         if random.random() < 0.7 and np.all(vector == vector[0]):
             words[name] = constant_words(int(words[name][0]), vector.size)
-    return program, replace(images, **words)
+    return program, images.but(**words)
+
+
+def slow_colours(
+    bounds: Intervals, q: Vector, q_exact: Exact, *, sizes: bool, signs: bool, reading: Reading
+) -> Colours:
+    return Colours.slowly(bounds, q, words_of(q_exact), sizes=sizes, signs=signs)
 
 
 def search(program: Program, settings: LiftSettings) -> Found:
     return find_up_to_scale(program, Images(VectorImages.of(program, settings.values)), settings)
 
 
+def not_read(program: Program, images: VectorImages) -> VectorImages:
+    """The same images, that of a vector of one number as it is held, and none of them read."""
+    given = {name: GivenVector(vector, "decimal") for name, vector in zip(NAMES, vectors_of(program), strict=True)}
+    for name, vector in given.items():
+        vector.is_one = getattr(images, name).strides == (0,)
+    return VectorImages._of(given)
+
+
 @NEEDS_CORE
-@settings(max_examples=200, deadline=None)
-@given(seed=SEEDS, sizes=st.booleans(), signs=st.booleans(), most=st.sampled_from([2, 7, 4096]))
-def test_kinds_of_variables_are_those_of_the_slow_twin(seed: int, sizes: bool, signs: bool, most: int) -> None:
+@settings(max_examples=300, deadline=None)
+@given(seed=SEEDS, sizes=st.booleans(), signs=st.booleans(), most=st.sampled_from([2, 7, 4096]), reads=st.booleans())
+def test_kinds_of_variables_are_those_of_the_slow_twin(
+    seed: int, sizes: bool, signs: bool, most: int, reads: bool
+) -> None:
     program, images = with_vectors_of_one_number(seed)
     bounds, _ = intervals_of(program, images)
     options: dict[str, Any] = {"sizes": sizes, "signs": signs}
+    given = images if reads else not_read(program, images)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(likeness, "SAMPLE", most)
-        fast = Colours.of(bounds, program.q, images.q, **options)
+        fast = Colours.of(intervals_of(program, given)[0], program.q, given.exact("q"), **options)
         assert fast == Colours.slowly(bounds, program.q, images.q, **options)
+
+
+@NEEDS_CORE
+@settings(max_examples=300, deadline=None)
+@given(seed=SEEDS, reads=st.booleans())
+def test_whether_centres_only_move_is_what_the_slow_twin_says(seed: int, reads: bool) -> None:
+    program, images = with_vectors_of_one_number(seed)
+    random = np.random.default_rng(seed)
+    if random.random() < 0.7:  # else next to none would
+        q = random.choice([1.0, 2.0], program.n_variables) * (1 if random.random() < 0.7 else -1)
+        high = random.choice([1.0, 2.0, np.inf], program.n_variables)
+        lower, upper = (-high, 0.0) if random.random() < 0.3 else (0.0, high)
+        program = program.replace(q=q, lb=lower, ub=upper)
+        images = VectorImages.of(program, "decimal")
+    given = images if reads else not_read(program, images)
+    fast = centres.only_moves(program, intervals_of(program, given)[0])
+    assert fast == centres.only_moves_slowly(program, intervals_of(program, images)[0])
+
+
+@NEEDS_CORE
+@settings(max_examples=300, deadline=None)
+@given(seed=SEEDS, masses=st.booleans(), sizes=st.booleans(), signs=st.booleans())
+def test_looks_in_floats_are_the_same_whether_numbers_were_read_or_not(
+    seed: int, masses: bool, sizes: bool, signs: bool
+) -> None:
+    program, images = with_vectors_of_one_number(seed)
+    given = not_read(program, images)
+    labels = np.arange(program.n_variables), np.arange(program.n_rows)
+    assert Likeness.of(program, images, *labels) == Likeness.of(program, given, *labels)
+    how = LiftSettings(sizes=sizes, signs=signs)
+    found = [kinds_in_floats(program, vectors, how, masses=masses) for vectors in (images, given)]
+    assert found[0] == found[1]
+    assert not any("_words" in vars(vector) for vector in given.given.values())
 
 
 @NEEDS_CORE
@@ -274,7 +326,7 @@ def thorough(program: Program, settings: LiftSettings) -> Found:
         patch.setattr("relift.symmetry.scaled_refinement.capsule_of", lambda *_: None)
         slowly = centres.may_be_equal_up_to_reflection_slowly
         patch.setattr(scaled_search, "may_be_equal_up_to_reflection", lambda program, _: slowly(program))
-        patch.setattr(Colours, "of", Colours.slowly)
+        patch.setattr(Colours, "of", slow_colours)
         patch.setattr(
             proportional_bounds, "looks_computed", lambda program, _: proportional_bounds.looks_computed_slowly(program)
         )

@@ -1,6 +1,7 @@
 // Looks at some numbers, which say whether a search can find anything.
 #pragma once
 #include <memory>
+#include <optional>
 
 #include "buffers.hpp"
 #include "relift/passes/digits.hpp"
@@ -82,25 +83,55 @@ inline PyObject* py_count_shapes(PyObject*, PyObject* arguments) {
     });
 }
 
-// Bounds and costs of variables: floats, then exact.
+// Bounds and costs of variables: floats, then exact, or None for bounds, and for costs, that were not read.
+class VariableBuffers {
+public:
+    VariableBuffers(PyObject* tuple, u64 size) {
+        PyObject* given[6];
+        if (!PyArg_ParseTuple(tuple, "OOOOOO", &given[0], &given[1], &given[2], &given[3], &given[4], &given[5]))
+            throw PythonError();
+        if (size > most_indices) throw std::invalid_argument("there are too many variables");
+        for (int k = 0; k < 6; ++k)
+            if (given[k] != Py_None) held_[k].emplace(given[k]);
+        const auto floats = [&](int k) {
+            if (!held_[k]) throw std::invalid_argument("an array is missing");
+            return held_[k]->numbers("numbers", size);
+        };
+        const auto images = [&](int k) {
+            if (k < 5 && !held_[k] != !held_[3]) throw std::invalid_argument("an array is missing");
+            return Images{held_[k] ? held_[k]->images("images", size) : Numbers<u64>(), floats(k - 3)};
+        };
+        numbers = VariableNumbers{{floats(0), floats(1), floats(2), images(3), images(4), images(5), size}};
+    }
+    VariableNumbers numbers;
+
+private:
+    std::optional<Buffer> held_[6];
+};
+
 inline PyObject* py_look_at_colours(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
-        PyObject* given[6];
+        PyObject* given;
         unsigned long long n, most;
-        int sizes, signs;
-        if (!PyArg_ParseTuple(arguments, "(OOOOOO)KKpp", &given[0], &given[1], &given[2], &given[3], &given[4], &given[5],
-                              &n, &most, &sizes, &signs))
-            return nullptr;
-        const Buffer low(given[0]), high(given[1]), cost(given[2]), low_image(given[3]), high_image(given[4]);
-        const Buffer cost_image(given[5]);
-        if (n > most_indices || most < 2 || most > most_indices) throw std::invalid_argument("there are too many variables");
-        const VariableNumbers numbers{{low.numbers("low", n), high.numbers("high", n), cost.numbers("cost", n),
-                                       low_image.images("low_image", n), high_image.images("high_image", n),
-                                       cost_image.images("cost_image", n), n}};
-        const Colours found = look_at_colours(numbers, most, sizes, signs);
+        int decimal, sizes, signs;
+        if (!PyArg_ParseTuple(arguments, "OKKppp", &given, &n, &most, &decimal, &sizes, &signs)) return nullptr;
+        if (most < 2 || most > most_indices) throw std::invalid_argument("there are too many variables");
+        const VariableBuffers buffers(given, n);
+        const Reading reading = decimal ? Reading::decimal : Reading::bits;
+        const Colours found = look_at_colours(buffers.numbers, most, reading, sizes, signs);
         return Py_BuildValue("KKKNN", (unsigned long long)found.kinds.given, (unsigned long long)found.kinds.up_to_units,
                              (unsigned long long)found.kinds.up_to_sizes, PyBool_FromLong(found.rests),
                              PyBool_FromLong(found.lacks_size));
+    });
+}
+
+inline PyObject* py_only_moves(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject* given;
+        unsigned long long n;
+        if (!PyArg_ParseTuple(arguments, "OK", &given, &n)) return nullptr;
+        const VariableBuffers buffers(given, n);
+        return PyBool_FromLong(only_moves(buffers.numbers));
     });
 }
 
@@ -283,9 +314,13 @@ inline const PyMethodDef methods_of_looks[] = {
     {"count_shapes", py_count_shapes, METH_VARARGS,
      "count_shapes(low, high, cost): how many intervals with costs there are up to a factor of either sign."},
     {"look_at_colours", py_look_at_colours, METH_VARARGS,
-     "look_at_colours((low, high, cost, low_image, high_image, cost_image), n, most, sizes, signs): how many kinds of "
-     "variables there are as given, up to units and signs, and up to sizes; whether one may rest, and whether "
-     "one has no size. A vector has one number for each of n, or one for all."},
+     "look_at_colours((low, high, cost, low_image, high_image, cost_image), n, most, decimal, sizes, signs): how many kinds "
+     "of variables there are as given, up to units and signs, and up to sizes; whether one may rest, and whether "
+     "one has no size. A vector has one number for each of n, or one for all; images may be None where they are those of "
+     "the numbers."},
+    {"only_moves", py_only_moves, METH_VARARGS,
+     "only_moves((low, high, cost, low_image, high_image, cost_image), n): whether centres of bounds change no class; "
+     "vectors as for look_at_colours."},
     {"look_computed", py_look_computed, METH_VARARGS,
      "look_computed((lb, ub), n, (l, u), m, most, digits, smallest, share): whether a share of the bounds has more digits; "
      "a vector has one number for each, or one for all."},

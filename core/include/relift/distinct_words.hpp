@@ -234,19 +234,26 @@ inline bool all_distinct(const u64* words, u32 size, Array<u64>& table) {
 
 constexpr u32 most_marks = 1 << 20;  // beyond, their table does not stay near the processor
 
-// Whether all words are distinct, by one table of 31 bits of each: where these agree, the words are compared.
-inline bool all_distinct_by_marks(const u64* words, u32 size) {
+// Whether all words are distinct, by one table of 31 bits of each: where these agree, the words are compared. word(i) is
+// asked several times.
+template <class Word>
+bool all_distinct_by_marks(Word&& word, u32 size) {
     constexpr u32 ahead = 16;
     const u32 capacity = power_of_two_above(2 * u64(size));
     const int log_capacity = trailing_zeros(capacity), shift = 64 - log_capacity;
     Array<u32> marks(capacity, 0);
+    const auto was_there = [&](u32 i) {
+        for (u32 k = 0; k < i; ++k)
+            if (word(k) == word(i)) return true;
+        return false;
+    };
     for (u32 i = 0; i < size; ++i) {
-        if (i + ahead < size) RELIFT_PREFETCH_TO_WRITE(&marks[spread(words[i + ahead]) >> shift]);
-        const u64 hash = spread(words[i]);
+        if (i + ahead < size) RELIFT_PREFETCH_TO_WRITE(&marks[spread(word(i + ahead)) >> shift]);
+        const u64 hash = spread(word(i));
         const u32 mark = u32(hash << log_capacity >> 32) | 1;
         u32 at = u32(hash >> shift);
         for (; marks[at]; at = (at + 1) & (capacity - 1))
-            if (marks[at] == mark && std::find(words, words + i, words[i]) != words + i) return false;
+            if (marks[at] == mark && was_there(i)) return false;
         marks[at] = mark;
     }
     return true;
@@ -255,9 +262,10 @@ inline bool all_distinct_by_marks(const u64* words, u32 size) {
 // Whether all words are distinct: spread over buckets that fit the cache, each tested by a small table. Threads take
 // some buckets each, and read all words.
 inline bool all_distinct(const u64* words, u32 size, u32 n_threads) {
+    const auto word = [words](u32 i) { return words[i]; };
     constexpr u32 n_first = 1 << 14;  // where some are equal, a few hundredths of all mostly show it by a small table
-    if (size >= 16 * n_first && !all_distinct_by_marks(words, n_first)) return false;
-    if (size > 1 && size <= most_marks) return all_distinct_by_marks(words, size);  // threads would gain nothing
+    if (size >= 16 * n_first && !all_distinct_by_marks(word, n_first)) return false;
+    if (size > 1 && size <= most_marks) return all_distinct_by_marks(word, size);  // threads would gain nothing
     int log_buckets = 0;
     while (size >> log_buckets > 1024 && log_buckets < 12) ++log_buckets;
     const u32 n_buckets = 1u << log_buckets;
@@ -299,6 +307,35 @@ inline bool all_distinct(const u64* words, u32 size, u32 n_threads) {
     });
     return are_all;
 }
+
+constexpr u32 n_looked_at = 1024;
+
+// Whether word(0), .., word(size - 1) are distinct. Most that are not show it by the first ones, or by some that are so far
+// from each other.
+template <class Word>
+bool all_words_distinct(Word&& word, u32 size, u32 n_threads) {
+    for (const u32 step : {u32(1), size / n_looked_at + 1}) {
+        const u32 n_some = std::min(n_looked_at, (size + step - 1) / step);
+        if (n_some > 1 && !all_distinct_by_marks([&](u32 k) { return word(k * step); }, n_some)) return false;
+        if (n_some == size) return true;
+    }
+    if (size <= most_marks) {
+        const struct {
+            Word& word;
+            u64 operator[](u64 k) const { return word(u32(k)); }
+        } words{word};
+        const auto some = maybe_repeated<Array<u32>>(words, size, true);
+        return all_distinct_by_marks([&](u32 k) { return word(some[k]); }, u32(some.size()));
+    }
+    Array<u64> words(size);
+    over_range(size, threads_for(size, n_threads), [&](u64 first, u64 last) {
+        for (u64 k = first; k < last; ++k) words[k] = word(u32(k));
+    });
+    return all_distinct(words.data(), size, n_threads);
+}
+
+// Words of the parts of something in one: different ones for different parts, but by chance.
+inline u64 joined_word(u64 before, u64 word) { return (before ^ before >> 32) * 0xD6E8FEB86659FD93u + word; }
 
 // From so many words on, of which three quarters are thought to be alone, a filter tells most of these first.
 constexpr u32 least_mostly_alone = 4096;

@@ -292,7 +292,7 @@ private:
             Seen& here = seen[spread(word ^ word >> 32) >> (64 - log_places)];
             if (here.low != low || here.high != high || here.cost != cost || here.mass != mass || here.kind != kind) {
                 const OwnNumbersOfOne own{low, high, cost, mass, given.low_image[k], given.high_image[k],
-                                          has_costs ? given.cost_image[k] : 0};
+                                          has_costs ? given.cost_image[k] : 0, given.are_read()};
                 const OwnScale scale = is_conic ? own_scale(own, conic.sizes, conic.has_open_sign[k - first_conic_] != 0)
                                                 : own_scale(own, sizes, signs);
                 const double signed_size = scale.is_negative ? -scale.size : scale.size, inverse = 1.0 / signed_size;

@@ -40,10 +40,13 @@ inline bool is_as_before(const OwnNumbers& given, u64 k) {
            repeats(given.high) && repeats(given.cost);
 }
 
-// The numbers of one variable, or of one row, whose cost is 0; its mass is 1 unless masses are given.
+// The numbers of one variable, or of one row, whose cost is 0; its mass is 1 unless masses are given. Where they were not
+// read exactly, marks stand for images (passes/numbers.hpp).
 struct OwnNumbersOfOne {
     double low, high, cost, mass;
     u64 low_image, high_image, cost_image;
+    bool are_read = true;
+    bool is_even() const { return are_read ? high_image == negated_bound(low_image) : high == -low; }
 };
 
 // What they tell. The image is that of the size, or of its inverse where a cost tells it, without the mass.
@@ -59,7 +62,7 @@ inline OwnScale own_scale(const OwnNumbersOfOne& given, bool sizes, bool signs) 
     const bool low_counts = is_size(low, given.low_image), high_counts = is_size(high, given.high_image);
     const bool has_cost = given.cost_image != 0;
     const double cost = has_cost ? given.cost : 0.0;
-    const bool is_even = given.high_image == negated_bound(given.low_image);
+    const bool is_even = given.is_even();
     OwnScale own;
     bool is_known = true;
     if (sizes && (low_counts || high_counts)) {

@@ -42,6 +42,7 @@ struct Options {
     bool needs_scales = false;  // give up, with everything alone, where some row is not divided by its weighted sum
     u64 most_classes = ~u64(0);   // give up, with everything alone, where rounds have found clearly more than so many
     bool rows_are_apart = false;  // it is known that no row is a multiple of another, nor, up to multipliers, empty
+    bool some_start_alike = false;  // it is known that not all variables have different words
 };
 
 struct Output {

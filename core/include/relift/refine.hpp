@@ -58,7 +58,7 @@ public:
     Statistics run() {
         check_size();
         if (problem_.has_P() && options_.counting) take_diagonal();
-        variables_are_distinct_ = variables_start_distinct();
+        variables_are_distinct_ = !options_.some_start_alike && variables_start_distinct();
         const u32 n_threads = options_.n_threads;
         if (variables_are_distinct_ && are_finite(problem_.A, n_threads) &&
             rows_are_apart(problem_, options_.rows_are_apart, n_threads)) {  // nothing is left to compare
@@ -133,30 +133,16 @@ private:
     bool variables_start_distinct() const {
         const u32 n = problem_.n_variables;
         if (n > 1 && problem_.variable_images.empty() && diagonal_.empty()) return false;
-        if (!some_look_distinct(1) || !some_look_distinct(n / n_looked_at + 1)) return false;
-        if (problem_.has_P() && !are_finite(problem_.P, options_.n_threads)) return false;  // refused later
-        Array<u64> keys(n);
-        over_vertices(n, [&](u64 first, u64 last) {
-            for (u64 j = first; j < last; ++j) keys[j] = variable_key(j);
-        });
-        return all_distinct(keys.data(), n, options_.n_threads);
+        return all_words_distinct([this](u32 j) { return variable_key(j); }, n, options_.n_threads) &&
+               (!problem_.has_P() || are_finite(problem_.P, options_.n_threads));  // refused later
     }
 
     // Variables of different keys have different initial colours; those of different colours may have one key by chance.
     u64 variable_key(u64 j) const {
         u64 key = diagonal_.empty() ? 0 : diagonal_[j];
         for (const Words& words : problem_.variable_images)
-            if (words.step) key = (key ^ key >> 32) * 0xD6E8FEB86659FD93u + words[j];
+            if (words.step) key = joined_word(key, words[j]);
         return key;
-    }
-
-    // Whether some variables, so far from each other, have different initial colours: most programs show it here if
-    // they have equal ones.
-    bool some_look_distinct(u32 step) const {
-        Array<u64> words;
-        for (u64 j = 0; j < problem_.n_variables && words.size() < n_looked_at; j += step)
-            words.push_back(variable_key(j));
-        return words.size() < 2 || all_distinct_by_marks(words.data(), u32(words.size()));
     }
 
     // Counting compares diagonals as colours: their entries count as absent.
@@ -547,7 +533,6 @@ private:
 
     static constexpr double growth_to_stay = 2;
     static constexpr double growth_to_go_on = 4;
-    static constexpr u32 n_looked_at = 1024;
 
     const Problem<Index>& problem_;
     const Options& options_;

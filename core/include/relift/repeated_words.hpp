@@ -16,8 +16,8 @@ inline u64 spread(u64 word) { return word * 0x9E3779B97F4A7C15u; }
 // Places of words that may be those of another place, ascending: all that are, and about one in eight of the others.
 // The word 0 is left out, unless it counts. Two bits for each of eight places a word: whether a word fell there, and
 // whether two did.
-template <class Places = std::vector<u32>>
-Places maybe_repeated(const u64* words, size_t n_words, bool zero_counts) {
+template <class Places = std::vector<u32>, class Words>
+Places maybe_repeated(const Words& words, size_t n_words, bool zero_counts) {
     size_t room = 64;
     while (room < 8 * n_words) room *= 2;
     Array<u64> bits(room / 32, 0);

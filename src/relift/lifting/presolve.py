@@ -75,7 +75,7 @@ def _has_same_constraints(scan: Scan, program: Program, earlier: Reduction) -> b
     if old is None or scan.counts is not old.counts or len(program.quadratic):
         return False
     new, known = scan.images, old.images
-    if not (new.l is known.l and new.u is known.u and new.lb is known.lb and new.ub is known.ub):
+    if not new.shares(known, "l", "u", "lb", "ub"):
         return False
     return not earlier.fixed or _has_same_costs_beside(program, earlier)
 
@@ -101,7 +101,8 @@ def _with_costs(program: Program, scan: Scan, earlier: Reduction) -> Reduction:
         program.r + float(program.q @ earlier.values) + earlier.curvature if earlier.fixed else program.r,
         quadratic=old.quadratic, conic=old.conic if earlier.fixed else program.conic,
     )  # fmt: skip
-    images = replace(earlier.images, q=kept(scan.images.q), b=scan.images.b)
+    q = scan.images.exact("q") if earlier.variables.size == program.n_variables else kept(scan.images.q)
+    images = earlier.images.but(q=q, b=scan.images.exact("b"))
     return replace(earlier, ground=program, program=reduced, images=images, scan=scan)
 
 

@@ -8,7 +8,6 @@ from typing import final
 import numpy as np
 
 from relift.arrays import Counts, Indices, SparseMatrix
-from relift.program.index_sets import shortened
 from relift.program.passes import count_entries_of_rows, scan_rows
 from relift.program.program import Program
 from relift.records import cached_property, quick
@@ -50,7 +49,7 @@ class Scan:
         """Read a program, but not what the earlier one has in common with it."""
         known = None if earlier is None or earlier[1].reading != reading else (earlier[0], earlier[1].images)
         images = VectorImages.of(program, reading, known)
-        bounds = shortened(program.lb, images.lb), shortened(program.ub, images.ub)
+        bounds = images.short("lb", program.lb), images.short("ub", program.ub)
         has_fixed = bool((bounds[0] == bounds[1]).any())
         if earlier is not None and known is not None and is_same_matrix(program.A, earlier[0].A):
             old = earlier[1]

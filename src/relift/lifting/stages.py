@@ -406,7 +406,7 @@ def settled_alike(reduction: Reduction, old: Settled, reading: Reading) -> Settl
         return Settled(program, program, program, reduction.images, old.centre)
     centres, was_centred = None, old.centre != 0
     if was_centred.any():
-        bounds = Intervals(program.lb, program.ub, reduction.images.lb, reduction.images.ub)
+        bounds = Intervals.of_vectors(program.lb, program.ub, reduction.images, "lb", "ub")
         centres = centres_of(program, bounds)
         if centres is not None:
             centres = centres.only(was_centred)
@@ -483,22 +483,22 @@ def _is_exactly_constant(settled: Settled, symmetry: Symmetry, known: VectorImag
         if symmetry.variable_scales is not None or not is_constant_on_classes(symmetry.row_scales, rows):
             return False
         return _are_constant(images, symmetry, known)
-    if known is None or images.q is not known.q:
+    if known is None or not images.shares(known, "q"):
         cost = images.q if np.all(exact.variables == 1) else field_.multiply(images.q, exact.variables)
         if exact.variable_masses is not None:
             cost = field_.multiply(cost, field_.inverse(exact.variable_masses))
         if not is_constant_on_classes(cost, variables):
             return False
     program = settled.program
-    if known is None or images.lb is not known.lb or images.ub is not known.ub:
+    if known is None or not images.shares(known, "lb", "ub"):
         bounds = Intervals(program.lb, program.ub, images.lb, images.ub).divided(symmetry.w, exact.variables)
         if not all(is_constant_on_classes(words, variables) for words in bounds):
             return False
-    if known is None or images.l is not known.l or images.u is not known.u:
+    if known is None or not images.shares(known, "l", "u"):
         bounds = Intervals(program.l, program.u, images.l, images.u).divided(symmetry.v, exact.rows)
         if not all(is_constant_on_classes(words, rows) for words in bounds):
             return False
-    if known is not None and images.b is known.b:
+    if known is not None and images.shares(known, "b"):
         return True
     return is_constant_on_classes(field_.multiply(images.b, field_.inverse(exact.conic_rows)), symmetry.conic_rows)
 
@@ -510,7 +510,6 @@ def _are_constant(images: VectorImages, symmetry: Symmetry, known: VectorImages 
         ("q", variables), ("lb", variables), ("ub", variables), ("l", rows), ("u", rows), ("b", conic_rows),
     )  # fmt: skip
     return all(
-        (known is not None and getattr(images, name) is getattr(known, name))
-        or is_constant_on_classes(getattr(images, name), classes)
+        (known is not None and images.shares(known, name)) or is_constant_on_classes(getattr(images, name), classes)
         for name, classes in of_classes
     )

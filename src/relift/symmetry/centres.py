@@ -21,7 +21,7 @@ from relift.program.program import Program
 from relift.settings import Reading
 from relift.symmetry import finite_field as field
 from relift.symmetry.exact_vectors import VectorImages
-from relift.symmetry.own_scales import Intervals
+from relift.symmetry.own_scales import Intervals, numbers_of_variables
 from relift.symmetry.partition import Partition
 
 SAMPLE = 512
@@ -95,8 +95,13 @@ def may_be_equal_up_to_reflection(program: Program, images: VectorImages) -> boo
     if len(program.quadratic):
         is_rigid = np.zeros(program.n_variables, np.uint8)
         is_rigid[program.quadratic.variables] = 1
-    variables = shortened(program.q, images.q), shortened(program.lb, images.lb), shortened(program.ub, images.ub)
-    rows = shortened(program.l, images.l), shortened(program.u, images.u)
+    if images.given:
+        short = images.short
+        variables = short("q", program.q), short("lb", program.lb), short("ub", program.ub)
+        rows = short("l", program.l), short("u", program.u)
+    else:
+        variables = shortened(program.q, images.q), shortened(program.lb, images.lb), shortened(program.ub, images.ub)
+        rows = shortened(program.l, images.l), shortened(program.u, images.u)
     parts = None if P is None else passes.parts_of(P, A)
     m, n = A.shape
     return bool(
@@ -144,6 +149,13 @@ def only_moves(program: Program, bounds: Intervals) -> bool:
     >>> [only_moves(Program(q=q, lb=low, ub=high), bounds) for q in ([1, 2], [1, -2], [1, 0])]
     [True, False, False]
     """
+    if passes.core is None or program.n_variables > passes.MOST_VERTICES:
+        return only_moves_slowly(program, bounds)
+    return bool(passes.core.only_moves(numbers_of_variables(bounds, program.q, None), program.n_variables))
+
+
+def only_moves_slowly(program: Program, bounds: Intervals) -> bool:
+    """The same as :func:`only_moves` in NumPy: the twin of the compiled look."""
     is_boxed = (bounds.low_image < field.MODULUS) & (bounds.high_image < field.MODULUS)
     from_zero = (bounds.low_image == 0) ^ (bounds.high_image == 0)
     if np.any(is_boxed & ~from_zero) or np.any(~is_boxed & bounds.largest()[2]):

@@ -26,6 +26,7 @@ import sys
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from functools import lru_cache
 from time import perf_counter
 from typing import Protocol, TypeAlias, TypeGuard, final, get_args, overload
@@ -52,6 +53,7 @@ from relift.records import quick
 from relift.settings import Reading, check_choice
 from relift.symmetry import finite_field as field
 from relift.symmetry.colour_refinement_reference import Mode, refine_slowly
+from relift.symmetry.exact_vectors import GivenVector
 from relift.symmetry.partition import Partition
 from relift.threads import threads_for
 
@@ -210,6 +212,7 @@ def refine(
     needs_scales: bool = False,
     rows_are_apart: bool = False,
     most_classes: int | None = None,
+    some_start_alike: bool = False,
 ) -> Refinement:
     r"""Find the coarsest partition of variables and rows that no sum (or multiset) of entries tells apart.
 
@@ -254,6 +257,8 @@ def refine(
     most_classes
         More classes, of variables and rows together, are of no use: where rounds have found clearly more, the compiled
         core leaves everything alone. None: all are of use.
+    some_start_alike
+        It is known that not all variables have different images: the core does not look whether they have.
 
     Raises
     ------
@@ -306,18 +311,69 @@ def refine(
             tuple(colours), (lower, upper, *extra), (l, u),
             mode == "counting", reading == "decimal", scale_rows, seed & 0xFFFFFFFFFFFFFFFF, threads_for(n_entries),
             progress, variables, rows, scales, scale_images, capsule_of(kept, P, A), needs_scales,
-            rows_are_apart, sys.maxsize if most_classes is None else most_classes,
+            rows_are_apart, sys.maxsize if most_classes is None else most_classes, some_start_alike,
         )  # fmt: skip
         statistics = RefinementStatistics(
             "compiled", n_passes / (2 if n_rows else 1), n_splitters, extra_bytes, perf_counter() - start, n_unscaled
         )
         if all_are_apart:  # nothing was written
-            alone = Partition.discrete(n_variables), Partition.discrete(n_rows)
-            return Refinement(*alone, constant(1.0, n_rows), constant_words(1, n_rows), statistics)
+            return _all_alone(n_variables, n_rows, statistics)
         if shared_scale is not None:  # the others were not written
             scales, scale_images = constant(shared_scale, n_rows), constant_words(shared_image, n_rows)
     scales, scale_images = _scales(scales, scale_images)
     return Refinement(Partition.trusted(variables), Partition.trusted(rows), scales, scale_images, statistics)
+
+
+def _all_alone(n_variables: int, n_rows: int, statistics: RefinementStatistics) -> Refinement:
+    alone = Partition.discrete(n_variables), Partition.discrete(n_rows)
+    return Refinement(*alone, constant(1.0, n_rows), constant_words(1, n_rows), statistics)
+
+
+@final
+class Start(Enum):
+    """What numbers of variables tell before any sum, as in ``core/include/relift/start_apart.hpp``."""
+
+    ALIKE = 0
+    """Two variables have the same numbers."""
+    OPEN = 1
+    """All differ; rows may not."""
+    APART = 2
+    """All differ, and rows with them."""
+
+
+def start_in_floats(
+    P: SparseMatrix | None, A: SparseMatrix, numbers: Sequence[tuple[Vector, GivenVector]]
+) -> tuple[Start, Refinement | None]:
+    """Whether floats tell all variables apart; if so, and rows with them, the classes too.
+
+    Parameters
+    ----------
+    P, A
+        The matrices, CSC or CSR. No row of A is a multiple of another with its bounds, and at most one is 0.
+    numbers
+        Costs and bounds of the variables, whose images are those of the floats.
+
+    Examples
+    --------
+    >>> A, costs = sparse.csr_array([[1.0, 2.0]]), np.array([1.0, 3.0])
+    >>> start_in_floats(None, A, [(costs, GivenVector(costs, "decimal"))])[0]
+    <Start.APART: 2>
+    """
+    if not field.CORE_IS_COMPILED:
+        return Start.OPEN, None
+    start = perf_counter()
+    n_rows, n_variables = A.shape
+    P = None if P is None or P.indices.size == 0 else P
+    index_type, n_entries = index_type_of(A, P), A.indices.size + (0 if P is None else P.indices.size)
+    found = Start(_core.starts_apart(
+        None if P is None else core_arrays(P, index_type), core_arrays(A, index_type), A.format == "csr",
+        n_variables, n_rows,
+        tuple(constant(float(floats[0]), floats.size) if given.is_one else floats for floats, given in numbers),
+        threads_for(n_entries),
+    ))  # fmt: skip
+    if found != Start.APART:
+        return found, None
+    return found, _all_alone(n_variables, n_rows, RefinementStatistics("compiled", 0, 0, 0, perf_counter() - start))
 
 
 def _scales(floats: Vector, images: FieldElements) -> tuple[Vector, FieldElements]:

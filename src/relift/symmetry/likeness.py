@@ -17,12 +17,12 @@ import numpy as np
 
 from relift.arrays import FieldElements, Indices, Vector
 from relift.program import passes
-from relift.program.index_sets import shortened
 from relift.program.program import Program
+from relift.settings import Reading
 from relift.symmetry import finite_field as field
 from relift.symmetry.colour_refinement import core_arrays, index_type_of
-from relift.symmetry.exact_vectors import VectorImages
-from relift.symmetry.own_scales import Intervals, scales_of_variables
+from relift.symmetry.exact_vectors import Exact, VectorImages, words_of
+from relift.symmetry.own_scales import Intervals, numbers_of_variables, scales_of_variables
 from relift.symmetry.told_apart import FloatKinds
 from relift.threads import threads_for
 
@@ -59,17 +59,28 @@ class Colours:
     lacks_size: bool = False
 
     @classmethod
-    def of(cls, bounds: Intervals, q: Vector, q_image: FieldElements, *, sizes: bool, signs: bool) -> Colours:
+    def of(
+        cls,
+        bounds: Intervals,
+        q: Vector,
+        q_exact: Exact,
+        *,
+        sizes: bool,
+        signs: bool,
+        reading: Reading = "decimal",
+    ) -> Colours:
         """Count the colours of variables, or of a sample of them.
 
         Parameters
         ----------
         bounds
             Bounds of the variables.
-        q, q_image
+        q, q_exact
             Their costs.
         sizes, signs
             Whether sizes and signs may differ.
+        reading
+            How floats are read where images are those of floats, and were not read yet.
 
         Examples
         --------
@@ -79,11 +90,9 @@ class Colours:
         Colours(given=3, up_to_units=2, up_to_sizes=1, rests=False, lacks_size=False)
         """
         if passes.core is None or q.size > passes.MOST_VERTICES:
-            return cls.slowly(bounds, q, q_image, sizes=sizes, signs=signs)
-        low, high = bounds.low_image, bounds.high_image
-        floats = shortened(bounds.low, low), shortened(bounds.high, high), shortened(q, q_image)
-        images = shortened(low, low), shortened(high, high), shortened(q_image, q_image)
-        return cls(*passes.core.look_at_colours((*floats, *images), q.size, SAMPLE, sizes, signs))
+            return cls.slowly(bounds, q, words_of(q_exact), sizes=sizes, signs=signs)
+        numbers = numbers_of_variables(bounds, q, q_exact)
+        return cls(*passes.core.look_at_colours(numbers, q.size, SAMPLE, reading == "decimal", sizes, signs))
 
     @classmethod
     def slowly(cls, bounds: Intervals, q: Vector, q_image: FieldElements, *, sizes: bool, signs: bool) -> Colours:
@@ -239,7 +248,6 @@ class Likeness:
         return cls(*_core.likeness(
             core_arrays(program.A, index_type_of(program.A)), program.A.format == "csr",
             program.n_variables, program.n_rows,
-            (program.lb, program.ub, program.q, vectors.lb, vectors.ub, vectors.q),
-            (program.l, program.u, None, vectors.l, vectors.u, None), variables, rows, only_in_proportion,
+            *vectors.numbers_of(program), variables, rows, only_in_proportion,
             threads_for(program.A.indices.size),
         ))  # fmt: skip

@@ -132,7 +132,7 @@ class MergedProgram:
         """The same with variables measured from their centres."""
         vectors = self.images.vectors
         program, moved = centred_program(self.program, vectors, centres, reading)
-        member, of_member = centred_program(self.member, replace(vectors, q=self.q_image), centres, reading)
+        member, of_member = centred_program(self.member, vectors.but(q=self.q_image), centres, reading)
         return replace(
             self, program=program, member=member, images=replace(self.images, vectors=moved), q_image=of_member.q
         )
@@ -140,7 +140,7 @@ class MergedProgram:
     def with_vectors(self, vectors: VectorImages, q_image: FieldElements) -> MergedProgram:
         """The same with bounds, and costs of one member of each class, that are read in another way."""
         of_all = field.multiply(q_image, self.masses.variable_images)
-        return replace(self, images=replace(self.images, vectors=replace(vectors, q=of_all)), q_image=q_image)
+        return replace(self, images=replace(self.images, vectors=vectors.but(q=of_all)), q_image=q_image)
 
     def times_sizes(self, masses: Masses) -> Masses:
         """Masses of merged variables and rows, from those of members."""

@@ -15,15 +15,27 @@ bounds admit 0, a row that 0 satisfies.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from relift.arrays import FieldElements, Flags, Integers, ScalarT, Vector
+from relift.program.index_sets import shortened
 from relift.records import cached_property, quick
 from relift.symmetry import finite_field as field
+from relift.symmetry.exact_vectors import (
+    NOTHING_GIVEN,
+    Exact,
+    GivenVector,
+    LookedAt,
+    VectorImages,
+    read_later,
+    short_of,
+    words_of,
+)
 from relift.threads import threads_for
 
 if field.CORE_IS_COMPILED:
@@ -61,16 +73,47 @@ class OwnScales:
         return field.inverse(self.images)
 
 
-@final
-@quick
-@dataclass(frozen=True, eq=False)
 class Intervals:
-    """Bounds of variables or of rows: floats, and exact images of what they stand for."""
+    """Bounds of variables or of rows: floats, and exact images of what they stand for.
+
+    Parameters
+    ----------
+    low, high
+        The bounds.
+    low_image, high_image
+        Their images.
+    """
 
     low: Vector
     high: Vector
     low_image: FieldElements
     high_image: FieldElements
+    given: Mapping[str, GivenVector] = NOTHING_GIVEN
+    """Both vectors, if their images are known to be those of their floats; these may not have been read yet."""
+
+    def __init__(self, low: Vector, high: Vector, low_image: FieldElements, high_image: FieldElements) -> None:
+        self.__dict__.update(low=low, high=high, low_image=low_image, high_image=high_image)
+
+    @classmethod
+    def of_vectors(cls, low: Vector, high: Vector, vectors: VectorImages, low_name: str, high_name: str) -> Intervals:
+        """The same without reading images that are those of the floats.
+
+        Parameters
+        ----------
+        low, high
+            The bounds.
+        vectors
+            Images of the program.
+        low_name, high_name
+            Names of the two vectors.
+        """
+        given = vectors.given
+        if low_name not in given or high_name not in given:
+            return cls(low, high, getattr(vectors, low_name), getattr(vectors, high_name))
+        made = _ReadLater.__new__(_ReadLater)
+        both = {"low_image": given[low_name], "high_image": given[high_name]}
+        made.__dict__.update(low=low, high=high, given=both)
+        return made
 
     def of(self, some: Integers) -> Intervals:
         """Those of some."""
@@ -116,6 +159,37 @@ class Intervals:
 
         low, high = quotient(self.low_image), quotient(self.high_image)
         return np.where(is_negative, high, low), np.where(is_negative, low, high)
+
+
+@final
+class _ReadLater(Intervals):
+    """The same with images that are read when they are asked for."""
+
+    if not TYPE_CHECKING:  # else any name would pass for an attribute
+        __getattr__ = read_later
+
+
+def numbers_of_variables(bounds: Intervals, q: Vector, q_exact: Exact | None) -> LookedAt:
+    """Bounds and costs as compiled looks take them: each whole, or one number for all; images None if floats tell all.
+
+    Parameters
+    ----------
+    bounds
+        Bounds of variables.
+    q, q_exact
+        Their costs; None where signs of these are all that counts.
+    """
+    if bounds.given and (q_exact is None or isinstance(q_exact, GivenVector)):
+        low, high = bounds.given.values()
+        cost = q if q_exact is None else short_of(q, q_exact)
+        return short_of(bounds.low, low), short_of(bounds.high, high), cost, None, None, None
+    low_image, high_image = bounds.low_image, bounds.high_image
+    sides = shortened(bounds.low, low_image), shortened(bounds.high, high_image)
+    images = shortened(low_image, low_image), shortened(high_image, high_image)
+    if q_exact is None:
+        return *sides, q, *images, None
+    image = words_of(q_exact)
+    return *sides, shortened(q, image), *images, shortened(image, image)
 
 
 @final

@@ -20,7 +20,6 @@ from scipy import sparse
 
 from relift.arrays import Array, FieldElements, Flags, Indices, Vector
 from relift.program import passes
-from relift.program.index_sets import shortened
 from relift.program.program import Program
 from relift.program.sparse_structure import places_of
 from relift.symmetry import finite_field as field
@@ -144,8 +143,8 @@ def looks_computed(program: Program, images: VectorImages) -> bool:
     """
     if passes.core is None:
         return looks_computed_slowly(program)
-    bounds = shortened(program.lb, images.lb), shortened(program.ub, images.ub)
-    rows = shortened(program.l, images.l), shortened(program.u, images.u)
+    bounds = images.short("lb", program.lb), images.short("ub", program.ub)
+    rows = images.short("l", program.l), images.short("u", program.u)
     m, n = program.A.shape
     return bool(passes.core.look_computed(bounds, n, rows, m, SAMPLE, DIGITS_TYPED, SMALLEST, FEWEST))
 

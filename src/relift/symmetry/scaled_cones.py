@@ -237,7 +237,12 @@ def rigid(own: OwnScales, which: Flags, original: tuple[FieldElements, ...]) -> 
 
 def intervals_of(program: Program, vectors: VectorImages) -> tuple[Intervals, Intervals]:
     """Bounds of variables and of rows, floats and exact."""
+    if not vectors.given:
+        return (
+            Intervals(program.lb, program.ub, vectors.lb, vectors.ub),
+            Intervals(program.l, program.u, vectors.l, vectors.u),
+        )
     return (
-        Intervals(program.lb, program.ub, vectors.lb, vectors.ub),
-        Intervals(program.l, program.u, vectors.l, vectors.u),
+        Intervals.of_vectors(program.lb, program.ub, vectors, "lb", "ub"),
+        Intervals.of_vectors(program.l, program.u, vectors, "l", "u"),
     )

@@ -28,7 +28,14 @@ from relift.symmetry.centres import (
     sharpened,
     uncentred,
 )
-from relift.symmetry.colour_refinement import KeptValues, Refinement, RefinementStatistics, refine
+from relift.symmetry.colour_refinement import (
+    KeptValues,
+    Refinement,
+    RefinementStatistics,
+    Start,
+    refine,
+    start_in_floats,
+)
 from relift.symmetry.colour_refinement import Progress as Teller
 from relift.symmetry.exact_vectors import VectorImages
 from relift.symmetry.few_left import refine_what_is_left
@@ -214,7 +221,7 @@ class _Search:
         """The cones stacked, or those of a search in the same matrices, as far as numbers are the same."""
         if like is None or like.cones is None:
             return ScaledCones.of(self.program, self.images.vectors, self.settings)
-        if like.program is self.program and like.images.vectors.b is self.images.vectors.b:
+        if like.program is self.program and like.images.vectors.shares(self.images.vectors, "b"):
             return like.cones
         return ScaledCones.of(self.program, self.images.vectors, self.settings, like.cones.stacked)
 
@@ -229,9 +236,11 @@ class _Search:
     def colours(self) -> Colours:
         """What kinds of variables there are; for programs without cones and quadratic constraints."""
         program = self.program if self.small is None else self.small.member
-        q_image = self.images.vectors.q if self.small is None else self.small.q_image
+        q = self.images.vectors.exact("q") if self.small is None else self.small.q_image
         settings = self.settings
-        return Colours.of(self.bounds, program.q, q_image, sizes=settings.sizes, signs=settings.signs)
+        return Colours.of(
+            self.bounds, program.q, q, sizes=settings.sizes, signs=settings.signs, reading=settings.values
+        )
 
     @property
     def n_vertices(self) -> int:
@@ -276,7 +285,7 @@ class _Search:
         if self.small is not None:
             search = self.within(self.small.with_vectors(vectors, costs))
         else:
-            vectors = vectors if new_costs is None else replace(vectors, q=costs)
+            vectors = vectors if new_costs is None else vectors.but(q=costs)
             images = replace(self.images, vectors=vectors)
             search = _Search(self.program, images, self.settings, self.seed, self.tell, like=self)
         search.reads_curvatures = curved
@@ -533,17 +542,30 @@ class _Search:
         found = self.plain
         if found is None:
             program, vectors, images = self.program, self.images.vectors, self.images
+            start, found = self.start_in_floats()
+            if found is not None:
+                self.plain = found
+                return found
             found = refine(
                 program.P, program.A, (vectors.q, vectors.lb, vectors.ub, *images.variables), vectors.l, vectors.u,
                 program.l, program.u, reading=self.settings.values, row_extra=list(images.rows), seed=self.seed,
                 progress=self.tell, kept=self.kept, needs_scales=needs_scales, rows_are_apart=images.rows_are_apart,
-                most_classes=most_classes,
+                most_classes=most_classes, some_start_alike=start == Start.ALIKE,
             )  # fmt: skip
             if most_classes is not None and found.variables.n_classes + found.rows.n_classes > most_classes:
                 return found  # it may have been left
             if not needs_scales or not found.statistics.rows_without_scale:
                 self.plain = found
         return found
+
+    def start_in_floats(self) -> tuple[Start, Refinement | None]:
+        """Whether costs and bounds, as floats, tell everything apart, where images would be read for nothing."""
+        program, images, given = self.program, self.images, self.images.vectors.given
+        is_known = given and images.rows_are_apart and not images.variables and not images.rows
+        if not is_known or not all(name in given for name in ("q", "lb", "ub")):
+            return Start.OPEN, None
+        numbers = [(program.q, given["q"]), (program.lb, given["lb"]), (program.ub, given["ub"])]
+        return start_in_floats(program.P, program.A, numbers)
 
     def equitable(self) -> Candidate | None:
         """The equitable classes; None where some row has no scale, so that they may depend on its factor."""
@@ -680,5 +702,5 @@ class _Search:
         """Exact vectors of :meth:`program_of_all`."""
         vectors = self.images.vectors
         if self.small is not None:
-            return replace(vectors, q=self.small.q_image)
+            return vectors.but(q=self.small.q_image)
         return vectors if self.cones is None else self.cones.vectors(vectors)

@@ -108,8 +108,7 @@ def kinds_in_floats(
     are_apart, n_variables, n_rows, are_idle, left = _core.kinds_in_floats(
         None if P is None else core_arrays(P, index_type), core_arrays(A, index_type), A.format == "csr",
         program.n_variables, program.n_rows,
-        (program.lb, program.ub, program.q, vectors.lb, vectors.ub, vectors.q),
-        (program.l, program.u, None, vectors.l, vectors.u, None),
+        *vectors.numbers_of(program),
         settings.sizes, settings.signs, settings.scale_rows, masses, may_stay, looks,
         threads_for(n_entries), conic,
     )  # fmt: skip

@@ -41,8 +41,10 @@ inline bool some_rest(const VariableNumbers& given) {
     for (u64 first = 0; first < size; first += block) {
         const u64 last = std::min(first + block, size);
         bool has_free = given.cost_image.is_one();
-        if (!has_free)
-            for (u64 k = first; k < last; ++k) has_free |= given.cost_image.first[k] == 0;
+        if (!has_free && given.cost_image.are_read())
+            for (u64 k = first; k < last; ++k) has_free |= given.cost_image.read.first[k] == 0;
+        else if (!has_free)
+            for (u64 k = first; k < last; ++k) has_free |= given.cost.first[k] == 0;
         for (u64 k = first; has_free && k < last; ++k)
             if (given.cost_image[k] == 0 && given.may_be_zero(k)) return true;
     }
@@ -92,8 +94,8 @@ template <class Visit> void for_spread_places(u64 n_some, u64 size, Visit&& visi
 }
 
 // The twin of relift/symmetry/likeness.py: scales are divided out of one variable of each kind as given. Of more than
-// `most` variables so many are looked at, evenly spread.
-inline Colours look_at_colours(const VariableNumbers& given, u64 most, bool sizes, bool signs) {
+// `most` variables so many are looked at, evenly spread. What was not read exactly is read of these.
+inline Colours look_at_colours(const VariableNumbers& given, u64 most, Reading reading, bool sizes, bool signs) {
     Colours found;
     found.rests = some_rest(given);
     if (given.size && given.are_one()) {
@@ -106,8 +108,12 @@ inline Colours look_at_colours(const VariableNumbers& given, u64 most, bool size
     Array<u64> mixed;  // of those that are not remembered, and where they stand
     Array<u32> places;
     RecentTriples recent;
+    const auto word = [](const Images& images, u64 j) { return images.are_read() ? images[j] : bits_of(images.given[j]); };
+    const auto image = [&](const Images& images, u64 j) {
+        return images.are_read() ? images[j] : image_of(images.given[j], reading);
+    };
     for_spread_places(n, given.size, [&](u64, u64 j) {
-        const u64 cost = given.cost_image[j], low = given.low_image[j], high = given.high_image[j];
+        const u64 cost = word(given.cost_image, j), low = word(given.low_image, j), high = word(given.high_image, j);
         found.lacks_size = found.lacks_size || !given.has_size(j);
         if (recent.has_or_takes(cost, low, high)) return;
         mixed.push_back(absorb(absorb(absorb(0, cost), low), high));
@@ -125,7 +131,8 @@ inline Colours look_at_colours(const VariableNumbers& given, u64 most, bool size
     for (u64 k = 0; k < n_kinds; ++k) {
         const u64 j = places[kinds.representatives[k]];
         low[k] = given.low[j], high[k] = given.high[j], cost[k] = given.cost[j];
-        low_image[k] = given.low_image[j], high_image[k] = given.high_image[j], cost_image[k] = given.cost_image[j];
+        low_image[k] = image(given.low_image, j), high_image[k] = image(given.high_image, j);
+        cost_image[k] = image(given.cost_image, j);
     }
     find_own_scales({low.data(), high.data(), cost.data(), nullptr, low_image.data(), high_image.data(),
                      cost_image.data(), nullptr, n_kinds},
@@ -139,6 +146,24 @@ inline Colours look_at_colours(const VariableNumbers& given, u64 most, bool size
     found.kinds.up_to_units = distinct([](u64 word) { return word; });
     found.kinds.up_to_sizes = distinct([](u64 word) { return u64(word != 0); });
     return found;
+}
+
+// The twin of only_moves in relift/symmetry/centres.py: whether each variable with two finite bounds has 0 as one of them
+// and a cost, all of the same sign relative to it, and no other variable has a bound that is finite and not 0.
+inline bool only_moves(const VariableNumbers& given) {
+    bool some_rise = false, some_fall = false;
+    for (u64 k = 0; k < given.size; ++k) {
+        const u64 low = given.low_image[k], high = given.high_image[k];
+        if (low >= modulus || high >= modulus) {
+            if (given.has_size(k)) return false;
+            continue;
+        }
+        if ((low == 0) == (high == 0)) return false;
+        const double side = low == 0 ? given.cost[k] : -given.cost[k];
+        some_rise |= side > 0, some_fall |= side < 0;
+        if (side == 0 || (some_rise && some_fall)) return false;
+    }
+    return true;
 }
 
 // Bounds that tell a size: finite, and not 0.
