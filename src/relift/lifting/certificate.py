@@ -133,6 +133,8 @@ def certify(program: Program, solution: Solution, tolerance: float = 1e-6) -> Ce
     found = certify_as_written(program, solution, tolerance)
     if found.is_optimal or found.is_proved or solution.status == Status.UNBOUNDED:
         return found
+    if found.primal_residual > tolerance:  # the point has to keep the bounds in any case
+        return found
     plainer = without_huge_bounds(program)
     return found if plainer is None else _better(found, certify_as_written(plainer, solution, tolerance))
 

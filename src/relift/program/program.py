@@ -365,7 +365,8 @@ class Program:
             "variable_names": self.variable_names,
             "row_names": self.row_names,
         }
-        _leave_out_huge_bounds(values)
+        if any(values[name] is not getattr(self, name) for name in ("l", "u", "lb", "ub")):
+            _leave_out_huge_bounds(values)
         if values["l"] is not self.l or values["u"] is not self.u:
             _check_bounds("l", "u", values["l"], values["u"], "row", self.row_names)
         if values["lb"] is not self.lb or values["ub"] is not self.ub:
