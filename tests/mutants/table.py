@@ -164,8 +164,8 @@ LIFTING = _of(
     ),
     (
         "presolve.py",
-        "new.lb is known.lb and new.ub is known.ub",
-        "new.ub is known.ub",
+        'new.shares(known, "l", "u", "lb", "ub")',
+        'new.shares(known, "l", "u", "ub")',
         "tests/lifting/test_reduction.py",
     ),
     (

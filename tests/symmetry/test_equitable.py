@@ -178,7 +178,7 @@ def test_constant_on_classes_is_meant_exactly() -> None:
         ({"A": [[1e308, 1e308], [1e308, 5e307]]}, {}),
         ({"A": [[1.0, 1.0]], "P": np.diag([1e300, 2e300])}, {"variable_masses": np.full(2, 1e-20)}),
         ({"A": [[1.0, 1.0]], "q": [1e300, 2e300]}, {"variable_masses": np.full(2, 1e-20)}),
-        ({"A": [[1.0, 1.0]], "ub": [1e300, 2e300]}, {"variable_scales": np.full(2, 1e-20)}),
+        ({"A": [[1.0, 1.0]], "ub": [1e30, 2e30]}, {"variable_scales": np.full(2, 1e-300)}),
     ],
 )
 @pytest.mark.filterwarnings("error")
