@@ -105,6 +105,30 @@ def test_residuals_have_the_same_bits_whatever_the_number_of_threads() -> None:
         assert len(found) == 1
 
 
+@needs_core
+@pytest.mark.parametrize("n_rows", [1 << 19, (1 << 19) + 1])
+def test_bounds_that_rows_imply_are_the_same_whatever_the_number_of_threads(n_rows: int) -> None:
+    random = np.random.default_rng(3)
+    n = 4 * LEAST_ENTRIES  # two entries in a column; variables have one bound, and rows tell the other
+    at = np.sort(random.integers(n_rows, size=(n, 2)), axis=1)
+    entries = (random.uniform(-1, 1, 2 * n), at.ravel(), np.arange(0, 2 * n + 1, 2))
+    A = sparse.csc_array(entries, shape=(n_rows, n))
+    program = Program(
+        q=random.normal(size=n),
+        A=A,
+        l=-np.ones(n_rows),
+        u=np.ones(n_rows),
+        lb=np.where(random.random(n) < 0.5, 0, -3.0),
+    )
+    program = program.replace(ub=np.where(random.random(n) < 0.9, 2.0, np.inf))
+    duals = Duals(random.normal(size=n_rows), random.normal(size=n), np.zeros(0), np.zeros(0))
+    found = set()
+    for number in NUMBERS:
+        with using_threads(number):
+            found.add(point_residuals(program, np.arange(n) / n, duals))
+    assert len(found) == 1
+
+
 def large_program(kind: str, *, by_rows: bool) -> Program:
     """A program of a few kinds of variables, twice, some of which tell others their sizes and prices."""
     random = np.random.default_rng(5)

@@ -123,7 +123,7 @@ inline PyObject* py_residuals(PyObject*, PyObject* arguments) {
                 found = residuals(A, P_buffers ? &P : nullptr, of, columns, asks, n_threads);
                 if (found.asks)
                     found.fall = possible_fall(A, P_buffers ? &P : nullptr, of, found, columns, asks, below_marks,
-                                               above_marks);
+                                               above_marks, n_threads);
             }
             return Py_BuildValue("iiidddddd", int(found.is_in_range), int(found.is_finite),
                                  int(found.duals_are_finite), found.common,

@@ -644,10 +644,10 @@ struct Reach {
 template <class Index>
 class ImpliedBounds {
 public:
-    ImpliedBounds(const Matrix<Index>& A, const Vectors& of, Array<u8>& asks)
+    ImpliedBounds(const Matrix<Index>& A, const Vectors& of, Array<u8>& asks, u32 n_threads)
         : A_(A), of_(of), asks_(asks), ends_(of.n) {
         if (A.is_by_rows) look_by_rows();
-        else look_by_columns();
+        else look_by_columns(threads_for(A.view.n_entries(), n_threads));
     }
 
     double end(size_t j) const { return ends_[j]; }
@@ -700,27 +700,45 @@ private:
         }
     }
 
-    void look_by_columns() {
+    // Where sums are too many for any cache, two threads add them up: the largest products one and the smallest the other,
+    // each in order and in memory of its own. Then columns are looked at in blocks.
+    void look_by_columns(u32 n_threads) {
         const SparseView<Index>& view = A_.view;
-        struct Reaches { Reach most, least; };
-        Array<Reaches> rows(of_.m);
+        Array<Reach> reaches(2 * of_.m);
+        const bool are_apart = n_threads > 1 && of_.m > most_rows_together;
+        const size_t step = are_apart ? 1 : 2;
+        Reach *const most = reaches.data(), *const least = reaches.data() + (are_apart ? of_.m : 1);
         const auto each_entry = [&](size_t j, auto&& work) {
             for (size_t e = size_t(view.offsets[j]), end = size_t(view.offsets[j + 1]); e < end; ++e)
                 work(size_t(view.indices[e]), view.values[e]);
         };
-        for (size_t j = 0; j < of_.n; ++j)
-            each_entry(j, [&](size_t i, double entry) {
-                rows[i].most.add(largest(entry, j));
-                rows[i].least.add(smallest(entry, j));
+        const auto add_all = [&](Reach* reach, auto&& product) {
+            for (size_t j = 0; j < of_.n; ++j)
+                each_entry(j, [&](size_t i, double entry) { reach[i].add(product(entry, j)); });
+        };
+        if (are_apart) {
+            in_parallel(2, [&](u32 k) {
+                if (k) add_all(least, [this](double entry, size_t j) { return smallest(entry, j); });
+                else add_all(most, [this](double entry, size_t j) { return largest(entry, j); });
             });
-        for (size_t j = 0; j < of_.n; ++j) {
-            if (!asks_[j]) continue;
-            each_entry(j, [&](size_t i, double entry) {
-                look(entry, j, of_.l[i], of_.u[i], rows[i].most, rows[i].least);
-            });
+        } else {
+            for (size_t j = 0; j < of_.n; ++j)
+                each_entry(j, [&](size_t i, double entry) {
+                    most[2 * i].add(largest(entry, j));
+                    least[2 * i].add(smallest(entry, j));
+                });
         }
+        over_majors(view, n_threads, [&](size_t first, size_t last) {
+            for (size_t j = first; j < last; ++j) {
+                if (!asks_[j]) continue;
+                each_entry(j, [&](size_t i, double entry) {
+                    look(entry, j, of_.l[i], of_.u[i], most[step * i], least[step * i]);
+                });
+            }
+        });
     }
 
+    static constexpr size_t most_rows_together = size_t(1) << 19;
     const Matrix<Index>& A_;
     const Vectors& of_;
     Array<u8>& asks_;
@@ -766,9 +784,10 @@ bool some_falls_without_end(const Matrix<Index>& A, const SparseView<Index>* P, 
 // they do not it is what the size of the variable allows.
 template <class Index>
 double possible_fall(const Matrix<Index>& A, const SparseView<Index>* P, const Vectors& of, const Residuals& found,
-                     const Array<Column>& columns, Array<u8>& asks, const double* below_marks, const double* above_marks) {
+                     const Array<Column>& columns, Array<u8>& asks, const double* below_marks, const double* above_marks,
+                     u32 n_threads) {
     if (found.some_cost_is_open && some_falls_without_end(A, P, of, below_marks, above_marks)) return infinity;
-    const ImpliedBounds<Index> bounds(A, of, asks);
+    const ImpliedBounds<Index> bounds(A, of, asks, n_threads);
     double total = 0, falls[size_of_block];
     u32 some[size_of_block];
     for (size_t first = 0; first < of.n; first += size_of_block) {
