@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
+from functools import partial
 from time import perf_counter
 
 import numpy as np
@@ -75,8 +76,8 @@ def main() -> None:
         x = np.clip(random.normal(size=program.n_variables), program.lb, program.ub)
         y, w = random.normal(size=program.n_rows), random.normal(size=program.n_variables)
         point = Solution(Status.OPTIMAL, x, y, w)
-        lift = in_turns(lambda program=program: relift.lift(program), arguments.repeats)
-        check = in_turns(lambda program=program, point=point: certify(program, point), arguments.repeats)
+        lift = in_turns(partial(relift.lift, program), arguments.repeats)
+        check = in_turns(partial(certify, program, point), arguments.repeats)
         cells = [f"{one:.3f} | {two:.3f} | {one / two:.2f}" for one, two in (lift, check)]
         print(f"| {name.replace('_', ' ')} | {program.n_nonzeros:,} | {' | '.join(cells)} |", flush=True)
 
