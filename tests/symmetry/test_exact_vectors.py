@@ -85,6 +85,7 @@ def test_a_vector_that_two_programs_have_in_common_is_read_once_by_whoever_asks_
     second = VectorImages.of(other, "decimal", (program, first))
     assert second.shares(first, "l", "u", "lb", "ub", "b")
     assert not second.shares(first, "q")
+    assert not second.shares(first, "l", "q")
     assert read == []
     assert second.lb is first.lb
     assert read == [SMALL + 1]
