@@ -79,7 +79,7 @@ def main() -> None:
     program = charging_fleet(arguments.cars, arguments.types)
     console.print(
         f"Charging [bold]{arguments.cars}[/] cars overnight: {program.n_variables:,} variables, "
-        f"{program.n_rows:,} rows, {program.n_nonzeros:,} nonzeros, solved by Clarabel."
+        f"{program.n_rows:,} rows, {program.n_nonzeros:,} nonzeros."
     )
     start = perf_counter()
     lifted = relift.solve(program)
@@ -89,7 +89,8 @@ def main() -> None:
         console.print(f"Lifted in {lifted_seconds:.2f} s. Now the same program directly, for comparison ...\n")
         start = perf_counter()
         ground = relift.solve(program, lift="none", reduce=False)
-        comparison = Comparison(ground.status, ground.objective, perf_counter() - start, lifted_seconds)
+        seconds = perf_counter() - start
+        comparison = Comparison(ground.status, ground.objective, ground.backend, seconds, lifted_seconds)
     console.print(summary(lifted, comparison=comparison))
 
 

@@ -60,14 +60,15 @@ check: primal RESIDUAL, dual RESIDUAL, gap RESIDUAL (at most 1e-06): passed"""
 def test_a_speed_up_is_only_told_when_both_were_run() -> None:
     result = relift.solve(PROGRAM)
     assert "times as fast" not in drawn(summary(result))
-    compared = drawn(summary(result, comparison=Comparison(Status.OPTIMAL, 1.5, 2.0, 0.5)))
+    compared = drawn(summary(result, comparison=Comparison(Status.OPTIMAL, 1.5, "clarabel", 2.0, 0.5)))
     assert "without lifting: optimal, objective 1.5 (relative difference 0.0e+00)" in compared
+    assert "2.0000 without lifting by clarabel" in compared
     assert "4 times as fast" in " ".join(compared.split())
 
 
 @pytest.mark.parametrize("status", [Status.FAILURE, Status.TIME_LIMIT, Status.OPTIMAL_INACCURATE])
 def test_no_speed_up_is_told_when_the_ground_solve_did_not_end_well(status: Status) -> None:
-    compared = drawn(summary(relift.solve(PROGRAM), comparison=Comparison(status, float("nan"), 2.0, 0.5)))
+    compared = drawn(summary(relift.solve(PROGRAM), comparison=Comparison(status, float("nan"), "", 2.0, 0.5)))
     assert "times as fast" not in compared
     assert f"without lifting: {status.replace('_', ' ')}" in compared
 
@@ -84,7 +85,7 @@ def test_no_speed_up_is_told_when_the_ground_solve_did_not_end_well(status: Stat
 )
 def test_every_kind_of_answer_fits_80_columns_without_escape_codes(program: Program) -> None:
     result = relift.solve(program)
-    text = drawn(summary(result, {"read": 1.0}, Comparison(result.status, result.objective, 1234.5, 0.001)))
+    text = drawn(summary(result, {"read": 1.0}, Comparison(result.status, result.objective, result.backend, 1234.5, 0.001)))
     assert "\x1b" not in text
     assert max(len(line.rstrip()) for line in text.splitlines()) <= 80
     assert str(result.status) in text

@@ -246,7 +246,7 @@ def _compared(program: Program, words: SolveOptions, lifted_seconds: float, quie
 
     options: SolveOptions = {**words, "lift": "none", "reduce": False}
     ground = run_beside(lambda progress: solve(program, progress=progress, **options), quiet)
-    return Comparison(ground.status, ground.objective, sum(ground.timings.values()), lifted_seconds)
+    return Comparison(ground.status, ground.objective, ground.backend, sum(ground.timings.values()), lifted_seconds)
 
 
 def _comparison_for_json(comparison: Comparison) -> JsonObject:
@@ -255,6 +255,7 @@ def _comparison_for_json(comparison: Comparison) -> JsonObject:
     return {
         "status": str(comparison.status),
         "objective": number_for_json(comparison.objective),
+        "backend": comparison.backend,
         "ground_seconds": comparison.ground_seconds,
         "lifted_seconds": comparison.lifted_seconds,
         "speed_up": number_for_json(comparison.speed_up),

@@ -45,12 +45,15 @@ class Comparison:
         How that ended.
     objective
         Its objective.
+    backend
+        Who solved it; not always who solved the small program.
     ground_seconds, lifted_seconds
         What each took, all stages but reading and writing of files.
     """
 
     status: Status
     objective: float
+    backend: str
     ground_seconds: float
     lifted_seconds: float
 
@@ -182,7 +185,8 @@ def comparison_line(comparison: Comparison, objective: float) -> Drawing:
         if math.isfinite(objective):
             difference = abs(comparison.objective - objective) / max(1.0, abs(objective))
             line += f" (relative difference {difference:.1e})"
-    times: list[Piece] = [(f"seconds: {seconds_text(comparison.ground_seconds)} without lifting", "")]
+    by = f" by {comparison.backend}" if comparison.backend else ""
+    times: list[Piece] = [(f"seconds: {seconds_text(comparison.ground_seconds)} without lifting{by}", "")]
     if not math.isnan(comparison.speed_up):
         times.append((f", {seconds_text(comparison.lifted_seconds)} with it: ", ""))
         times.append((f"{comparison.speed_up:.3g} times as fast", "bold"))
