@@ -69,6 +69,54 @@ void test_random_graphs() {
     }
 }
 
+// The least entries that any order can have: of what is left when some are eliminated, by all sets of these.
+double best_fill(const std::vector<std::set<int32_t>>& neighbours) {
+    const size_t n = neighbours.size();
+    const auto degree = [&](size_t node, size_t gone) {  // those that a way through nodes that are gone leads to
+        size_t seen = size_t(1) << node, found = 0;
+        std::vector<size_t> next{node};
+        while (!next.empty()) {
+            const size_t at = next.back();
+            next.pop_back();
+            for (const int32_t other : neighbours[at]) {
+                if (seen >> other & 1) continue;
+                seen |= size_t(1) << other;
+                if (gone >> other & 1)
+                    next.push_back(size_t(other));
+                else
+                    ++found;
+            }
+        }
+        return double(found);
+    };
+    std::vector<double> best(size_t(1) << n, 1e18);
+    best[0] = 0;
+    for (size_t gone = 0; gone < best.size(); ++gone)
+        for (size_t node = 0; node < n; ++node)
+            if (!(gone >> node & 1)) {
+                double& after = best[gone | size_t(1) << node];
+                after = std::min(after, best[gone] + degree(node, gone));
+            }
+    return best.back();
+}
+
+void test_what_is_put_off() {
+    std::mt19937_64 random(2);
+    for (int k = 0; k < 300; ++k) {
+        const size_t n = 2 + random() % 7, patience = random() % 3;
+        std::vector<std::set<int32_t>> neighbours(n);
+        for (size_t e = 0, m = random() % (3 * n); e < m; ++e) {
+            const size_t i = random() % n, j = random() % n;
+            if (i == j) continue;
+            neighbours[i].insert(int32_t(j));
+            neighbours[j].insert(int32_t(i));
+        }
+        const Graph graph = graph_of(neighbours);
+        const Fill fill = MinimumDegree(graph.offsets.data(), graph.indices.data(), n, patience).run(1e18);
+        CHECK(fill.is_whole && fill.entries >= best_fill(neighbours) && fill.entries <= 2 * least_fill(neighbours) + 5);
+    }
+}
+
 void test_wrong_graphs() {
     Graph graph;
     graph.offsets = {0, 1, 2};
@@ -89,6 +137,7 @@ void test_wrong_graphs() {
 
 int main() {
     test_random_graphs();
+    test_what_is_put_off();
     test_wrong_graphs();
     std::puts("all passed");
 }

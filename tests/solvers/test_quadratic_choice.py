@@ -111,6 +111,17 @@ def test_a_row_of_everything_is_counted_and_costs_no_time() -> None:
     assert found == Fill(n, n)
 
 
+def test_rows_that_are_long_but_not_of_everything_are_counted_in_time() -> None:
+    plants, customers = 12, 1_000  # each plant has a row of 1,000 flows
+    A = sparse.vstack([
+        sparse.kron(sparse.eye_array(plants), np.ones((1, customers))),
+        sparse.kron(np.ones((1, plants)), sparse.eye_array(customers)),
+    ])  # fmt: skip
+    found = predicted_fill.predicted_fill(Program(q=np.zeros(plants * customers), A=A, u=1.0, lb=0.0))
+    flows, among = plants * customers, np.arange(plants)  # flows go first, then customers, and plants are a clique
+    assert found == Fill(3 * flows + among.sum(), 4 * flows + customers * plants**2 + (among**2).sum())
+
+
 def test_counting_stops_where_it_takes_long_and_takes_the_rest_for_dense() -> None:
     bound, whole = (predicted_fill.predicted_fill(grid(12), effort=effort) for effort in (0.01, 1e6))
     assert bound is not None
