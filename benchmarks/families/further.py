@@ -372,6 +372,60 @@ def power_market(k: int) -> Program:
     return Program(q=np.tile(cost, hours), A=A, l=l, u=np.r_[demand.ravel(), limit], lb=lb, ub=ub)
 
 
+def optimal_power_flow(buses: int) -> Program:
+    """Direct-current power flow over 24 hours: quadratic costs, ramps between hours, and load that may be shed."""
+    random, hours, plants = np.random.default_rng(54), 24, buses // 4
+    lines = 3 * buses // 2
+    tail, head = random.integers(buses, size=lines), random.integers(buses - 1, size=lines)
+    tail[: buses - 1] = np.arange(buses - 1)  # a path, so that all buses are connected, and random lines beside it
+    head += head >= tail
+    head[: buses - 1] = np.arange(1, buses)
+    ends, every = np.r_[tail, head], np.tile(np.arange(lines), 2)
+    incidence = sparse.csr_array((np.repeat([1.0, -1.0], lines), (ends, every)), shape=(buses, lines))
+    flow = sparse.diags_array(random.uniform(5, 50, lines)) @ incidence.T
+    place = sparse.csr_array(
+        (np.ones(plants), (random.integers(buses, size=plants), np.arange(plants))), (buses, plants)
+    )
+    eye, kron = sparse.eye_array, sparse.kron
+    balance = sparse.hstack([-(incidence @ flow), place, eye(buses)])  # of angles, generation, and load that is shed
+    line = sparse.hstack([flow, sparse.csr_array((lines, plants + buses))])
+    own = sparse.hstack([sparse.csr_array((plants, buses)), eye(plants), sparse.csr_array((plants, buses))])
+    step = eye(hours - 1, hours, k=1) - eye(hours - 1, hours)
+    A = sparse.vstack([kron(eye(hours), balance), kron(eye(hours), line), kron(step, own)]).tocsc()
+    load = np.outer(random.uniform(0.6, 1, hours), random.uniform(0.2, 1, buses)).ravel()
+    most = random.uniform(1, 4, plants) * buses * 0.8 / plants
+    limit = np.r_[np.full(lines * hours, 3.0), np.tile(0.4 * most, hours - 1)]
+    cost = np.r_[np.zeros(buses), random.uniform(10, 50, plants), np.full(buses, 1000.0)]
+    curvature = np.r_[np.zeros(buses), random.uniform(0.1, 2, plants), np.zeros(buses)]
+    lb, ub = (
+        np.r_[np.full(buses, -np.inf), np.zeros(plants + buses)],
+        np.r_[np.full(buses, np.inf), most, np.ones(buses)],
+    )
+    return Program(
+        P=sparse.diags_array(np.tile(curvature, hours)), q=np.tile(cost, hours), A=A, l=np.r_[load, -limit],
+        u=np.r_[load, limit], lb=np.tile(lb, hours), ub=np.tile(ub, hours),
+    )  # fmt: skip
+
+
+def different_cars(cars: int) -> Program:
+    """Charging of cars that all differ over 96 quarters of an hour, behind one connection, with quadratic wear."""
+    random, slots = np.random.default_rng(55), 96
+    power, need = random.uniform(3, 11, cars), random.uniform(5, 40, cars)
+    arrival, departure = random.integers(0, slots // 3, cars), random.integers(2 * slots // 3, slots, cars)
+    slot = np.arange(slots)
+    is_there = (slot >= arrival[:, None]) & (slot <= departure[:, None])
+    need = np.minimum(need, 0.6 * 0.23 * power * is_there.sum(axis=1))
+    A = sparse.vstack([
+        sparse.kron(sparse.eye_array(cars), np.full((1, slots), 0.23)),
+        sparse.kron(np.ones((1, cars)), sparse.eye_array(slots)),
+    ]).tocsc()  # fmt: skip
+    price = np.tile(random.uniform(0.1, 0.4, slots), cars)
+    return Program(
+        P=0.01 * sparse.eye_array(cars * slots), q=price, A=A, l=np.r_[need, np.full(slots, -np.inf)],
+        u=np.r_[need, np.full(slots, 0.55 * power.sum())], lb=0.0, ub=(is_there * power[:, None]).ravel(),
+    )  # fmt: skip
+
+
 FAMILIES = (
     Family("membrane", "control", "QP", membrane, (40, 110), False),
     Family("heat", "control", "QP", heat, (10, 16, 22), False),
@@ -386,6 +440,8 @@ FAMILIES = (
     Family("heat control", "control", "QP", heat_control, (25, 70), False),
     Family("hinges on a network", "learning", "QP", hinges_on_network, (400, 2000), False),
     Family("ramped dispatch", "operations", "QP", ramped_dispatch, (20, 150), False),
+    Family("optimal power flow", "operations", "QP", optimal_power_flow, (60, 250), False),
+    Family("different cars", "operations", "QP", different_cars, (100, 500), False),
     Family("random staircase", "operations", "LP", random_staircase, (20, 100), False),
     Family("dense LP", "random", "LP", dense_lp, (150, 500), False),
     Family("facility location", "operations", "LP", facility_location, (15, 40), False),

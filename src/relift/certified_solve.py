@@ -4,8 +4,8 @@
 
     solve ─▶ expand ─▶ certify
 
-The default backend first (before it PIQP or OSQP, where :mod:`relift.solvers.quadratic_choice` says so); then the same
-one in other units (:mod:`relift.solvers.rescaling`), without numbers that are out of all proportion
+The default backend first (before it PIQP or OSQP, and after it PIQP, where :mod:`relift.solvers.quadratic_choice` says
+so); then the same one in other units (:mod:`relift.solvers.rescaling`), without numbers that are out of all proportion
 (:mod:`relift.solvers.huge_numbers`), and with harder settings; then others
 (:data:`relift.solvers.registry.ORDER`). The status of the answer is ours: what the certificate proves, not
 what a backend says. Whatever goes wrong in a backend is a failure of that backend (:mod:`relift.solvers.answers`), and
@@ -17,7 +17,7 @@ Of a time limit the first backend gets half, as long as there are others to turn
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import final
@@ -42,7 +42,7 @@ from relift.solvers.feasibility import find_recession_direction, point_along, po
 from relift.solvers.huge_numbers import without_huge_numbers, words_on_magnitudes
 from relift.solvers.kept import KEPT
 from relift.solvers.newton_polish import polished
-from relift.solvers.quadratic_choice import first_tries
+from relift.solvers.quadratic_choice import FEWEST_PROXIMAL, FirstTry, first_tries, second_tries
 from relift.solvers.registry import backends_to_try, get_backend
 from relift.solvers.rescaling import rescaled
 from relift.stages import Clock, Stage, run_stages, stage
@@ -288,7 +288,7 @@ class CertifiedSolve:
         One that ran out of time is not asked again. Before them come those that are predicted to be quicker.
         """
         if chosen is None:
-            yield from self._first_tries()
+            yield from self._tries(first_tries)
         backends: Iterable[Backend] = [chosen] if chosen is not None else backends_to_try(self.lifting.small)
         if self.settings.time_limit is not None:  # it is shared, so that it matters how many there are
             backends = list(backends)
@@ -303,7 +303,7 @@ class CertifiedSolve:
                 spent = perf_counter() - self.start
                 reserve = max(RESERVE_SECONDS, 10 * spent) if backend.has_time_limit else None
                 settings = replace(settings, options={}, time_limit=reserve)
-            for work in self._ways(backend, settings):
+            for way, work in enumerate(self._ways(backend, settings)):
                 of_share = None if share is None else share - perf_counter()
                 if of_share is not None and of_share <= 0:
                     break
@@ -311,34 +311,41 @@ class CertifiedSolve:
                 yield work
                 if self.attempts[-1].status == Status.TIME_LIMIT:
                     break
+                if chosen is None and not position and not way:
+                    yield from self._tries(second_tries)
 
-    def _first_tries(self) -> Iterator[AnswerWork]:
+    def _tries(self, of: Callable[[Program], tuple[FirstTry, ...]]) -> Iterator[AnswerWork]:
         """Solvers with a limit on their iterations that promise to be quicker than the default backend.
 
-        Options and limits of the user are meant for the default one.
+        Options and limits of the user are meant for the default one. None is asked twice.
         """
         if self.settings.options or self.settings.iteration_limit is not None:
             return
-        for first in first_tries(self.lifting.small):
-            backend, left = get_backend(first.backend), self._time_left()
-            if backend.has_time_limit:
-                limit = None if left is None else 0.5 * left
-            elif self._may_not_be_stopped(first.seconds):
-                limit = None
-            else:
+        asked = {attempt.backend for attempt in self.attempts}
+        for first in of(self.lifting.small):
+            if first.backend in asked:
                 continue
-            settings = replace(self.settings, options={"max_iter": first.iterations}, time_limit=limit)
+            backend, left = get_backend(first.backend), self._time_left()
+            iterations, limit = first.iterations, None if left is None else 0.5 * left
+            if not backend.has_time_limit:
+                iterations, limit = self._iterations_in_time(first), None
+                if iterations < min(FEWEST_PROXIMAL, first.iterations):
+                    continue
+            settings = replace(self.settings, options={"max_iter": iterations}, time_limit=limit)
             work = AnswerWork(self, backend, settings, kept=self.lifting.solvers, is_first_try=True)
             yield work
             harder = backend.harder(settings, 1)
             if harder is not None and work.said is Status.OPTIMAL and work.certificate.worst_residual <= CEILING:
                 yield AnswerWork(self, backend, harder, is_first_try=True)
 
-    def _may_not_be_stopped(self, seconds: float) -> bool:
-        """Whether a solver that cannot be stopped may run so long; not where one that can be kept is wanted."""
+    def _iterations_in_time(self, first: FirstTry) -> int:
+        """The iterations that a solver that cannot be stopped is granted; none where one that can be kept is wanted."""
+        if self.settings.interrupt is not None or self.lifting.solvers.is_wanted:
+            return 0
         left, limit = self._time_left(), self.settings.time_limit
-        is_soon = left is None or limit is None or (seconds <= 0.5 * limit and seconds <= left)
-        return is_soon and self.settings.interrupt is None and not self.lifting.solvers.is_wanted
+        if left is None or limit is None:
+            return first.iterations
+        return int(first.iterations * min(1.0, min(0.5 * limit, left) / first.seconds))
 
     def _ways(self, backend: Backend, settings: SolverSettings) -> Iterator[AnswerWork]:
         """How one backend is asked: as it is, for more digits, without huge numbers, in other units, and harder."""

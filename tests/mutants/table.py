@@ -291,7 +291,12 @@ SOLVERS = _of(
     ),
     ("short_factors.py", "LONGEST = 50.0", "LONGEST = 500.0", "tests/solvers/test_short_factors.py"),
     ("registry.py", "backend.may_ask_others = True", "pass", "tests/solvers/test_short_factors.py"),
-    ("quadratic_choice.py", "LONGEST = 220.0", "LONGEST = 420.0", "tests/solvers/test_quadratic_choice.py"),
+    (
+        "quadratic_choice.py",
+        "LONGEST, LONGEST_SPREAD = 220.0",
+        "LONGEST, LONGEST_SPREAD = 420.0",
+        "tests/solvers/test_quadratic_choice.py",
+    ),
     (
         "quadratic_choice.py",
         "return bool(has_bound or np.any(program.l != program.u))",

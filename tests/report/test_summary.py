@@ -85,7 +85,8 @@ def test_no_speed_up_is_told_when_the_ground_solve_did_not_end_well(status: Stat
 )
 def test_every_kind_of_answer_fits_80_columns_without_escape_codes(program: Program) -> None:
     result = relift.solve(program)
-    text = drawn(summary(result, {"read": 1.0}, Comparison(result.status, result.objective, result.backend, 1234.5, 0.001)))
+    comparison = Comparison(result.status, result.objective, result.backend, 1234.5, 0.001)
+    text = drawn(summary(result, {"read": 1.0}, comparison))
     assert "\x1b" not in text
     assert max(len(line.rstrip()) for line in text.splitlines()) <= 80
     assert str(result.status) in text

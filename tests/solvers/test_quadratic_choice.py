@@ -14,7 +14,11 @@ from scipy.sparse.linalg import splu
 
 import relift
 from relift import Program
+from relift.program.solution import Solution
+from relift.settings import SolverSettings
 from relift.solvers import predicted_fill, quadratic_choice
+from relift.solvers.clarabel_ import ClarabelBackend
+from relift.solvers.piqp_ import PiqpBackend
 from relift.solvers.predicted_fill import Fill
 from relift.solvers.quadratic_choice import FirstTry, first_tries
 
@@ -197,12 +201,29 @@ def test_the_next_one_answers_where_iterations_do_not_suffice(monkeypatch: pytes
 
 @pytest.mark.usefixtures("both")
 @pytest.mark.parametrize(
-    ("asked", "backend"), [({"time_limit": 1e4}, "piqp"), ({"time_limit": 0.05}, "clarabel"), ({}, "piqp")]
+    ("seconds", "asked", "backend", "iterations"),
+    [
+        (1e3, {"time_limit": 1e4}, "piqp", 60),
+        (1e5, {}, "piqp", 60),
+        (1.2e4, {"time_limit": 1e4}, "piqp", 25),
+        (1.6e4, {"time_limit": 1e4}, "clarabel", 0),
+    ],
 )
-def test_who_cannot_be_stopped_is_asked_only_where_it_must_end_in_time(asked: dict[str, Any], backend: str) -> None:
-    (first,) = first_tries(chain(4000))
-    assert 0.5 * 0.05 < first.seconds < 0.5 * 1e4
+def test_who_cannot_be_stopped_is_granted_what_must_end_in_time(
+    seconds: float, asked: dict[str, Any], backend: str, iterations: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    granted: list[object] = []
+
+    def solve(self: PiqpBackend, program: Program, settings: SolverSettings, warm_start: Solution | None) -> Solution:
+        granted.append(settings.options["max_iter"])
+        return original(self, program, settings, warm_start)
+
+    original = PiqpBackend.solve_form
+    monkeypatch.setattr(PiqpBackend, "solve_form", solve)
+    tries = (FirstTry("piqp", 60, seconds),)
+    monkeypatch.setattr("relift.certified_solve.first_tries", lambda program: tries)
     assert relift.solve(chain(4000), lift="none", **asked).backend == backend
+    assert granted == ([iterations] if iterations else [])
 
 
 @pytest.mark.usefixtures("both")
@@ -277,6 +298,7 @@ def test_small_programs_are_left_to_the_default(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.usefixtures("both")
 def test_thresholds_of_piqp_decide(monkeypatch: pytest.MonkeyPatch) -> None:
     found, length, _ = known_fill(chain(1000))
+    monkeypatch.setattr(quadratic_choice, "LEAST_SPREAD", np.inf)
     monkeypatch.setattr(quadratic_choice, "LONGEST", 0.99 * length)
     assert first_tries(chain(1000)) == ()
     monkeypatch.setattr(quadratic_choice, "LONGEST", 1.01 * length)
@@ -284,6 +306,61 @@ def test_thresholds_of_piqp_decide(monkeypatch: pytest.MonkeyPatch) -> None:
     seconds = 4.5e-8 * (1000 + 2998 + found.entries) + 9e-10 * found.operations
     assert (first.backend, first.iterations) == ("piqp", 60)
     assert first.seconds == pytest.approx(60 * seconds, rel=1e-12)
+
+
+def test_longer_columns_are_left_to_piqp_where_they_are_spread(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("piqp")
+    monkeypatch.setattr(quadratic_choice, "_first_order_iterations", lambda program, fill: 0)
+    program = grid(14)
+    found, length, _ = known_fill(program)
+    monkeypatch.setattr(quadratic_choice, "LONGEST", 0.99 * length)
+    assert found.entries > quadratic_choice.LEAST_SPREAD * 1.125 * length**2
+    assert names(program) == ["piqp"]
+    with monkeypatch.context() as change:
+        change.setattr(quadratic_choice, "LONGEST_SPREAD", 0.99 * length)
+        assert names(program) == []
+    monkeypatch.setattr(quadratic_choice, "LEAST_SPREAD", found.entries)
+    assert names(program) == []
+
+
+@pytest.fixture
+def short_of_the_tolerance(monkeypatch: pytest.MonkeyPatch) -> Program:
+    """A small dense program whose every answer by Clarabel is a little wrong."""
+    original = ClarabelBackend.solve_form
+
+    def solve(
+        self: ClarabelBackend, program: Program, settings: SolverSettings, warm_start: Solution | None
+    ) -> Solution:
+        answer = original(self, program, settings, warm_start)
+        return answer if answer.x is None else answer.but(x=answer.x + 1e-5)
+
+    monkeypatch.setattr(ClarabelBackend, "solve_form", solve)
+    monkeypatch.setattr(ClarabelBackend, "keeps_solver", False)
+    monkeypatch.setattr("relift.certified_solve.MOST_POLISHED", 0)
+    monkeypatch.setattr(quadratic_choice, "FEWEST_ENTRIES", 10_000)
+    return Program(P=np.ones((60, 60)) + np.eye(60), q=np.linspace(-1, 1, 60), lb=-0.01, assume_convex=True)
+
+
+def test_piqp_is_asked_before_a_default_that_ended_short_is_asked_again(
+    short_of_the_tolerance: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("piqp")
+    assert names(short_of_the_tolerance) == []
+    result = relift.solve(short_of_the_tolerance)
+    assert (result.status, result.backend) == ("optimal", "piqp")
+    assert [attempt.backend for attempt in result.attempts] == ["clarabel", "piqp"]
+    _, length, _ = known_fill(short_of_the_tolerance)
+    monkeypatch.setattr(quadratic_choice, "LONGEST_SECOND", 0.99 * length)
+    again = relift.solve(short_of_the_tolerance)
+    assert [attempt.backend for attempt in again.attempts][:2] == ["clarabel", "clarabel"]
+
+
+@pytest.mark.parametrize("asked", [{"iteration_limit": 100}, {"backend_options": {"max_iter": 100}}])
+def test_piqp_is_not_asked_second_where_the_user_says_how_to_solve(
+    short_of_the_tolerance: Program, asked: dict[str, Any]
+) -> None:
+    result = relift.solve(short_of_the_tolerance, **asked)
+    assert [attempt.backend for attempt in result.attempts][:2] == ["clarabel", "clarabel"]
 
 
 @pytest.mark.usefixtures("both")

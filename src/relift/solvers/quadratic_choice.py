@@ -14,6 +14,8 @@ column by column. Hence:
 - Clarabel alone for small programs, for those whose factors have long columns and end in a dense block (random sparse
   rows, dense matrices), and for equalities without any bound, which it solves without an iteration.
 
+Where Clarabel ends short of the tolerance, PIQP is asked before Clarabel in other units and with other settings.
+
 If an answer does not pass its check, or not within the iterations that are granted, the next one is asked. What is
 granted is counted in iterations, so that the choice does not depend on the clock.
 """
@@ -32,11 +34,16 @@ from relift.solvers.registry import is_importable
 FEWEST_ENTRIES = 2_000
 """Variables, rows and nonzeros together; smaller programs take Clarabel a moment, and the others longer to begin."""
 
-LONGEST = 220.0
-"""Operations for each entry of the factor up to which PIQP is asked; from there on factoring by blocks is quicker."""
+LONGEST, LONGEST_SPREAD = 220.0, 400.0
+"""Operations for each entry of the factor up to which PIQP is asked; from there on factoring by blocks is quicker. More
+of them where these blocks are many small ones (see LEAST_SPREAD), as in power flow over the hours of a day."""
 
-PROXIMAL_ITERATIONS = 60
-"""What PIQP is granted: it seldom takes more than 40."""
+LONGEST_SECOND = 1_000.0
+"""And up to which it is asked where Clarabel has ended short of the tolerance: asking that again, in other units and
+with other settings, takes as long each time, and often does not help."""
+
+PROXIMAL_ITERATIONS, FEWEST_PROXIMAL = 60, 20
+"""What PIQP is granted, as it seldom takes more than 40; it is not asked where a time limit leaves fewer than 20."""
 
 FEWEST_NODES, LEAST_FILL, LEAST_LENGTH, LEAST_SPREAD = 1_000, 4.0, 50.0, 4.0
 """When OSQP is asked: variables and rows, entries of the factor for each of the program, operations for each entry of
@@ -101,10 +108,39 @@ def first_tries(program: Program) -> tuple[FirstTry, ...]:
     found = []
     if has_first_order and fill.is_whole and (iterations := _first_order_iterations(program, fill)):
         found.append(FirstTry("osqp", iterations))
-    if has_proximal and fill.operations <= LONGEST * fill.entries:
-        seconds = SECONDS_PER_ENTRY * (entries + fill.entries) + SECONDS_PER_OPERATION * fill.operations
-        found.append(FirstTry("piqp", PROXIMAL_ITERATIONS, PROXIMAL_ITERATIONS * seconds))
+    longest = LONGEST_SPREAD if fill.is_whole and _spread(fill) >= LEAST_SPREAD else LONGEST
+    if has_proximal and fill.operations <= longest * fill.entries:
+        found.append(_proximal(entries, fill))
     return tuple(found)
+
+
+def second_tries(program: Program) -> tuple[FirstTry, ...]:
+    """The solvers that are asked where the first answer of the default one does not pass, before that is asked again.
+
+    Parameters
+    ----------
+    program
+        The program to solve.
+    """
+    if program.P is None or len(program.quadratic) or len(program.conic):
+        return ()
+    if not is_importable("piqp") or not _has_inequality(program):
+        return ()
+    fill = predicted_fill(program)
+    if fill is None or fill.operations > LONGEST_SECOND * fill.entries:
+        return ()
+    return (_proximal(program.n_variables + program.n_rows + program.n_nonzeros, fill),)
+
+
+def _proximal(entries: int, fill: Fill) -> FirstTry:
+    seconds = SECONDS_PER_ENTRY * (entries + fill.entries) + SECONDS_PER_OPERATION * fill.operations
+    return FirstTry("piqp", PROXIMAL_ITERATIONS, PROXIMAL_ITERATIONS * seconds)
+
+
+def _spread(fill: Fill) -> float:
+    """How often the entries fill the dense block that has as many operations for each entry."""
+    length = fill.operations / fill.entries  # a dense block of k columns has k²/2 entries and k³/3 operations
+    return fill.entries / (1.125 * length * length)
 
 
 def _has_inequality(program: Program) -> bool:
@@ -117,8 +153,7 @@ def _first_order_iterations(program: Program, fill: Fill) -> int:
     """How many iterations OSQP is granted; 0 if it is not to be asked."""
     size = program.n_variables + program.n_rows
     nonzeros = program.A.nnz + (0.0 if program.P is None else 0.5 * program.P.nnz) + size
-    of_program, length = fill.entries / nonzeros, fill.operations / fill.entries
-    spread = fill.entries / (1.125 * length * length)  # a dense block of k columns has k²/2 entries and k³/3 operations
+    of_program, length, spread = fill.entries / nonzeros, fill.operations / fill.entries, _spread(fill)
     is_spread = size >= FEWEST_NODES and of_program >= LEAST_FILL and length >= LEAST_LENGTH and spread >= LEAST_SPREAD
     is_large = size >= LARGE_NODES and of_program >= LARGE_FILL and length >= LARGE_LENGTH
     is_large = is_large and fill.operations >= LARGE_OPERATIONS and spread >= LARGE_SPREAD
