@@ -428,7 +428,7 @@ CORE = _of(
         "test_core",
     ),
     ("supports.hpp", "words.end(), u64(0)) == words.end() && ", "words.end(), u64(0)) == words.end() || ", "test_core"),
-    ("told_apart.hpp", "].add(A.values[e], word);", "].add(double(e), word);", "test_core"),
+    ("told_apart.hpp", "].add(A.values[e + 1], word);", "].add(double(e), word);", "test_core"),
     ("told_apart.hpp", "sums_[minor].add(sums[minor]);", ";", "test_core"),
     ("told_apart.hpp", "(all.there[word] & bits[k].there[word]);", "0;", "test_core"),
     ("masses.hpp", "best_[to].take(own[k][to], takes_least_);", "best_[to] = own[k][to];", "test_core"),

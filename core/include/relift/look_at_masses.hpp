@@ -96,21 +96,24 @@ private:
                 for (u64 e = u64(A.offsets[row]), end = u64(A.offsets[row + 1]); e < end; ++e) take(row, u32(A.indices[e]), e);
         } else {
             const u32 n_parts = threads_for(A.n_entries(), n_threads_);
-            std::vector<Array<SampledEntry>> parts(n_parts);  // with rows of the matrix
+            const auto put = [&](const SampledEntry& entry) { sample.entries[start[entry.row]++] = entry; };
+            std::vector<Array<SampledEntry>> parts(n_parts);  // of all threads but the first, which puts its entries in place
             in_parallel(n_parts, [&](u32 k) {
-                find_entries(place, first_major_of(A, k, n_parts), first_major_of(A, k + 1, n_parts), parts[k]);
+                const u32 first = first_major_of(A, k, n_parts), last = first_major_of(A, k + 1, n_parts);
+                if (k == 0) find_entries(place, first, last, put);
+                else find_entries(place, first, last, [&](const SampledEntry& entry) { parts[k].push_back(entry); });
             });
-            for (const auto& part : parts)
-                for (const SampledEntry& entry : part) sample.entries[start[entry.row]++] = entry;
+            for (const auto& part : parts) std::for_each(part.begin(), part.end(), put);
         }
         const auto is_zero = [](const SampledEntry& entry) { return entry.value == 0; };
         sample.entries.erase(std::remove_if(sample.entries.begin(), sample.entries.end(), is_zero), sample.entries.end());
         return sample;
     }
 
-    // Entries of columns in rows that have a place; a row is told by that. Which have one is as good as random: nothing
-    // branches on it.
-    void find_entries(const Array<u32>& place, u32 first_column, u32 last_column, Array<SampledEntry>& found) const {
+    // Calls found(entry) for the entries of columns in rows that have a place, by which a row is told. Which have one is as
+    // good as random: nothing branches on it.
+    template <class Found>
+    void find_entries(const Array<u32>& place, u32 first_column, u32 last_column, const Found& found) const {
         const auto& A = problem_.A;
         constexpr u64 block = 1024;
         u32 hits[block];
@@ -126,7 +129,7 @@ private:
             for (u32 hit = 0; hit < n_hits; ++hit) {
                 const u64 e = first + hits[hit];
                 while (u64(A.offsets[column + 1]) <= e) ++column;
-                found.push_back({place[A.indices[e]], column, A.values[e]});
+                found({place[A.indices[e]], column, A.values[e]});
             }
         }
     }

@@ -311,8 +311,13 @@ private:
         std::fill_n(sums, A.n_minor, SumOfTerms());
         for (u32 major = first_major; major < last_major; ++major) {
             const FloatWord word = words[major];
-            for (u64 e = u64(A.offsets[major]), end = u64(A.offsets[major + 1]); e < end; ++e)
+            u64 e = u64(A.offsets[major]);
+            const u64 end = u64(A.offsets[major + 1]);
+            for (; e + 1 < end; e += 2) {  // two at a time: one by one they take half as long again
                 sums[A.indices[e]].add(A.values[e], word);
+                sums[A.indices[e + 1]].add(A.values[e + 1], word);
+            }
+            if (e < end) sums[A.indices[e]].add(A.values[e], word);
         }
     }
 
