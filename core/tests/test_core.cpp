@@ -690,7 +690,8 @@ void test_interruption_frees_everything() {
     CHECK(memory_count().now == 0);
 }
 
-// While a search goes on, what is freed is taken again; never is more held than was in use before.
+// While a search goes on, what is freed is taken again; never is more held than was in use before. What a search leaves that
+// needed little is taken by the next one.
 void test_spare_memory() {
     SpareMemory memory;
     const std::size_t large = 5000001, small = 300000, tiny = 100;
@@ -720,6 +721,20 @@ void test_spare_memory() {
     memory.close();
     CHECK(memory.n_kept_bytes() == 0);
     memory.close();  // one too many does nothing
+    memory.open();
+    void* const little = memory.take(small);
+    memory.give_back(little, small);
+    memory.close();
+    CHECK(memory.n_kept_bytes() >= small);
+    void* const between = memory.take(small);
+    CHECK(between != little);  // it is for searches
+    memory.open();
+    memory.give_back(between, small);
+    CHECK(memory.take(small) == little && memory.n_kept_bytes() == 0);
+    memory.give_back(memory.take(large), large);  // not little any more
+    memory.give_back(little, small);
+    memory.close();
+    CHECK(memory.n_kept_bytes() == 0);
     std::mt19937_64 random(13);
     std::vector<std::pair<void*, std::size_t>> held;
     for (u32 step = 0; step < 4000; ++step) {  // sanitizers see what is wrong here
