@@ -182,14 +182,16 @@ private:
             const u32 row = sample.rows[entries[first].row];
             if (row < conic_.first_row) {
                 rows_.add(look_at(row, entries.data() + first, entries.data() + last));
+                // What rows are left can add is known: no more than all entries are of different kinds.
+                if (conic_.n_cones == 0 && are_many(n_entries_alike_, entries.size())) return true;
             } else if (std::exchange(last_cone, cone_of(row)) != cone_of(row)) {
                 rows_.add(look_at_cone_of(row));
             }
         }
         rows_.count(n_row_pairs_, n_rows_alike_);
-        return double(n_rows_alike_) > share_that_gains * double(n_row_pairs_) ||
-               double(n_entries_alike_) > share_that_gains * double(n_entry_pairs_);
+        return are_many(n_rows_alike_, n_row_pairs_) || are_many(n_entries_alike_, n_entry_pairs_);
     }
+    static bool are_many(u64 n_alike, u64 n) { return double(n_alike) > share_that_gains * double(n); }
 
     // A word of each column that is looked at: all |a| r / p in it, with r those of its rows, and of what kind these are.
     void look_at_columns(const SampledRows& sample) {
@@ -201,14 +203,16 @@ private:
             kinds[row].add(p > 0 ? quantised(size * r / p) : 0, v > 0 ? quantised(size * of.sizes.floats[column] / v) : 0,
                            is_short(column));
         });
-        const auto word_of = [&](u32 row) { return rows[row].word ^ word_of_sides(row, of.row_sizes.floats[row]); };
+        over_range(problem_.n_rows, threads_for(problem_.n_rows, n_threads_), [&](u64 first, u64 last) {
+            for (u64 row = first; row < last; ++row) rows[row].word ^= word_of_sides(u32(row), of.row_sizes.floats[row]);
+        });
         columns_.assign(problem_.n_variables, 0);
         Array<u8> is_seen(problem_.n_variables, conic_.n_cones > 0);  // of a cone all rows are looked at
         for (const SampledEntry& entry : sample.entries) is_seen[entry.column] = 1;
         add_up(columns_.data(), false, [&](u64* words, u32 row, u32 column, u64 entry) {
             const double size = std::fabs(problem_.A.values[entry]), p = of.prices.floats[column];
             if (!is_seen[column] || size == 0) return;
-            words[column] += mix(word_of(row) ^ mix(p > 0 ? quantised(size * of.row_prices.floats[row] / p) : 0));
+            words[column] += mix(rows[row].word ^ mix(p > 0 ? quantised(size * of.row_prices.floats[row] / p) : 0));
         });
     }
 

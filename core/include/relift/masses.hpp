@@ -242,6 +242,7 @@ public:
         });
         u64 n_open_minors = 0;
         for (u64 minor = 0; minor < matrix_.n_minor; ++minor) n_open_minors += minors_.is_open(minor);
+        if (open_majors_.empty() && n_open_minors == 0) return;
         Array<u32> new_majors = those_known(majors_), new_minors = those_known(minors_);
         for (u32 step = 0; step < most_steps_of_masses; ++step) {
             const bool lists = step >= first_listed_step;
@@ -262,6 +263,7 @@ public:
             n_open_minors -= of_minors.those.size();
             const auto is_known = [this](u32 major) { return majors_.known.floats[major] != 0; };
             open_majors_.erase(std::remove_if(open_majors_.begin(), open_majors_.end(), is_known), open_majors_.end());
+            if (open_majors_.empty() && n_open_minors == 0) return;
             // Who refused an offer may accept another one later: then all are made again.
             const bool have_refused = of_majors.have_refused || of_minors.have_refused;
             new_majors = have_refused ? those_known(majors_) : std::move(of_majors.those);

@@ -66,7 +66,7 @@ private:
         void* memory;
         std::size_t size;
     };
-    static constexpr std::size_t least_kept = std::size_t(1) << 17, most_blocks = 64;
+    static constexpr std::size_t least_kept = std::size_t(1) << 15, most_blocks = 64;
     static constexpr std::size_t most_left = std::size_t(1) << 22;  // between searches
     static constexpr std::size_t large_page = std::size_t(1) << 21, least_aligned = 3 * large_page / 2;
 
