@@ -106,3 +106,56 @@ def test_a_large_program_with_a_few_twins_is_searched_among_these(form: str, mon
     there = relift.lift(program).small
     assert (small.n_variables, small.n_rows) == (there.n_variables, there.n_rows)
     assert small.n_variables < n
+
+
+def flows(n_commodities: int, n_twins: int, form: str) -> Program:
+    """Flows of commodities through a grid with measured costs, whose balances cancel; twins have the same ends."""
+    random, place = np.random.default_rng(3), np.arange(25).reshape(5, 5)
+    steps = [(place[:, :-1], place[:, 1:]), (place[:-1], place[1:])]
+    arcs = np.concatenate([np.stack([one.ravel(), other.ravel()]) for one, other in steps], axis=1)
+    arcs = np.concatenate([arcs, arcs[::-1]], axis=1)
+    n_arcs = arcs.shape[1]
+    of_arcs = np.repeat([-1.0, 1.0], n_arcs), (arcs.ravel(), np.tile(np.arange(n_arcs), 2))
+    incidence = sparse.coo_array(of_arcs, shape=(25, n_arcs))
+    balance = np.zeros((n_commodities, 25))
+    for of_one in balance:
+        of_one[random.choice(25, 2, replace=False)] = np.array([-1, 1]) * random.uniform(1, 3)
+    balance[:n_twins] = balance[n_commodities - n_twins :]
+    own = sparse.kron(sparse.eye_array(n_commodities), incidence)
+    shared = sparse.kron(np.ones((1, n_commodities)), sparse.eye_array(n_arcs))
+    l = np.r_[balance.ravel(), np.full(n_arcs, -np.inf)]
+    u = np.r_[balance.ravel(), random.uniform(8, 14, n_arcs)]
+    costs = np.tile(random.uniform(1, 5, n_arcs), n_commodities)
+    return Program(q=costs, A=sparse.vstack([own, shared], format=form), l=l, u=u, lb=0)
+
+
+@pytest.mark.skipif(not core_is_compiled(), reason="floats are asked by the compiled core only")
+@pytest.mark.parametrize("form", ["csr", "csc"])
+@pytest.mark.parametrize("n_twins", [0, 1])
+def test_where_errors_overtake_floats_a_few_are_left(n_twins: int, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = flows(60, n_twins, form)
+    kinds = kinds_in_floats(program, VectorImages.of(program, "decimal"), LiftSettings(), masses=False)
+    assert kinds is not None
+    assert not kinds.are_counted
+    assert not kinds.are_all_apart
+    assert kinds.left is not None
+    if n_twins:
+        commodities, balances = np.arange(program.n_variables) // 80, np.arange(program.n_rows) // 25
+        for of, left in ((commodities, kinds.left[0]), (balances, kinds.left[1])):
+            assert np.isin(np.flatnonzero((of == 0) | (of == 59)), left).all()
+
+    searched = []
+
+    def counted(*given: Any, **options: Any) -> Any:
+        searched.append(given[1][0].size)
+        return refine_what_is_left(*given, **options)
+
+    monkeypatch.setattr(scaled_search, "refine_what_is_left", counted)
+    small = relift.lift(program).small
+    assert searched == [kinds.left[0].size]
+    monkeypatch.setattr(scaled_search, "kinds_in_floats", lambda *_, **__: None)
+    there = relift.lift(program).small
+    assert small.n_variables == program.n_variables - 80 * n_twins
+    assert small.A.shape == there.A.shape
+    np.testing.assert_array_equal(small.A.toarray(), there.A.toarray())
+    np.testing.assert_array_equal(small.q, there.q)

@@ -274,6 +274,7 @@ private:
     // The first colours of some of them; returns how many rest.
     u64 begin_part(const passes::GivenNumbers& given, bool sizes, bool signs, const ConicNumbers& conic, u64 first, u64 last) {
         const bool has_costs = given.cost.first != nullptr;
+        constexpr u64 tried = 256;  // after so many it is known whether numbers are seen again: else they are not looked up
         struct Seen {
             double low = NAN, high = 0, cost = 0, mass = 0, scale = 0, key = 0, word = 0;
             u64 kind = 0;
@@ -283,14 +284,22 @@ private:
         int log_places = 4;
         while (log_places < most_places_seen && (last - first) >> (log_places + 4)) ++log_places;
         Array<Seen> seen(u64(1) << log_places, Seen());
+        u64 n_new = 0;
+        bool repeat = true;
         for (u64 k = first; k < last; ++k) {
+            if (k == first + tried) repeat = 8 * n_new <= 7 * tried;
             const double low = given.low[k], high = given.high[k], cost = has_costs ? given.cost[k] : 0.0;
             const double mass = masses_ ? masses_[k] : 1.0;
             const bool is_conic = k >= first_conic_;
             const u64 kind = is_conic ? conic.kinds[k - first_conic_] + 1 : 0;
-            const u64 word = (bits_of(low) ^ bits_of(high) * 3 ^ bits_of(mass) * 5 ^ kind * 7) + bits_of(cost);
-            Seen& here = seen[spread(word ^ word >> 32) >> (64 - log_places)];
-            if (here.low != low || here.high != high || here.cost != cost || here.mass != mass || here.kind != kind) {
+            u64 place = 0;
+            if (repeat) {
+                const u64 word = (bits_of(low) ^ bits_of(high) * 3 ^ bits_of(mass) * 5 ^ kind * 7) + bits_of(cost);
+                place = spread(word ^ word >> 32) >> (64 - log_places);
+            }
+            Seen& here = seen[place];
+            if (!repeat || here.low != low || here.high != high || here.cost != cost || here.mass != mass || here.kind != kind) {
+                ++n_new;
                 const OwnNumbersOfOne own{low, high, cost, mass, given.low_image[k], given.high_image[k],
                                           has_costs ? given.cost_image[k] : 0, given.are_read()};
                 const OwnScale scale = is_conic ? own_scale(own, conic.sizes, conic.has_open_sign[k - first_conic_] != 0)

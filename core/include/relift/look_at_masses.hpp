@@ -96,21 +96,24 @@ private:
                 for (u64 e = u64(A.offsets[row]), end = u64(A.offsets[row + 1]); e < end; ++e) take(row, u32(A.indices[e]), e);
         } else {
             const u32 n_parts = threads_for(A.n_entries(), n_threads_);
-            std::vector<Array<SampledEntry>> parts(n_parts);  // with rows of the matrix
+            const auto put = [&](const SampledEntry& entry) { sample.entries[start[entry.row]++] = entry; };
+            std::vector<Array<SampledEntry>> parts(n_parts);  // of all threads but the first, which puts its entries in place
             in_parallel(n_parts, [&](u32 k) {
-                find_entries(place, first_major_of(A, k, n_parts), first_major_of(A, k + 1, n_parts), parts[k]);
+                const u32 first = first_major_of(A, k, n_parts), last = first_major_of(A, k + 1, n_parts);
+                if (k == 0) find_entries(place, first, last, put);
+                else find_entries(place, first, last, [&](const SampledEntry& entry) { parts[k].push_back(entry); });
             });
-            for (const auto& part : parts)
-                for (const SampledEntry& entry : part) sample.entries[start[entry.row]++] = entry;
+            for (const auto& part : parts) std::for_each(part.begin(), part.end(), put);
         }
         const auto is_zero = [](const SampledEntry& entry) { return entry.value == 0; };
         sample.entries.erase(std::remove_if(sample.entries.begin(), sample.entries.end(), is_zero), sample.entries.end());
         return sample;
     }
 
-    // Entries of columns in rows that have a place; a row is told by that. Which have one is as good as random: nothing
-    // branches on it.
-    void find_entries(const Array<u32>& place, u32 first_column, u32 last_column, Array<SampledEntry>& found) const {
+    // Calls found(entry) for the entries of columns in rows that have a place, by which a row is told. Which have one is as
+    // good as random: nothing branches on it.
+    template <class Found>
+    void find_entries(const Array<u32>& place, u32 first_column, u32 last_column, const Found& found) const {
         const auto& A = problem_.A;
         constexpr u64 block = 1024;
         u32 hits[block];
@@ -126,7 +129,7 @@ private:
             for (u32 hit = 0; hit < n_hits; ++hit) {
                 const u64 e = first + hits[hit];
                 while (u64(A.offsets[column + 1]) <= e) ++column;
-                found.push_back({place[A.indices[e]], column, A.values[e]});
+                found({place[A.indices[e]], column, A.values[e]});
             }
         }
     }
@@ -179,14 +182,16 @@ private:
             const u32 row = sample.rows[entries[first].row];
             if (row < conic_.first_row) {
                 rows_.add(look_at(row, entries.data() + first, entries.data() + last));
+                // What rows are left can add is known: no more than all entries are of different kinds.
+                if (conic_.n_cones == 0 && are_many(n_entries_alike_, entries.size())) return true;
             } else if (std::exchange(last_cone, cone_of(row)) != cone_of(row)) {
                 rows_.add(look_at_cone_of(row));
             }
         }
         rows_.count(n_row_pairs_, n_rows_alike_);
-        return double(n_rows_alike_) > share_that_gains * double(n_row_pairs_) ||
-               double(n_entries_alike_) > share_that_gains * double(n_entry_pairs_);
+        return are_many(n_rows_alike_, n_row_pairs_) || are_many(n_entries_alike_, n_entry_pairs_);
     }
+    static bool are_many(u64 n_alike, u64 n) { return double(n_alike) > share_that_gains * double(n); }
 
     // A word of each column that is looked at: all |a| r / p in it, with r those of its rows, and of what kind these are.
     void look_at_columns(const SampledRows& sample) {
@@ -198,14 +203,16 @@ private:
             kinds[row].add(p > 0 ? quantised(size * r / p) : 0, v > 0 ? quantised(size * of.sizes.floats[column] / v) : 0,
                            is_short(column));
         });
-        const auto word_of = [&](u32 row) { return rows[row].word ^ word_of_sides(row, of.row_sizes.floats[row]); };
+        over_range(problem_.n_rows, threads_for(problem_.n_rows, n_threads_), [&](u64 first, u64 last) {
+            for (u64 row = first; row < last; ++row) rows[row].word ^= word_of_sides(u32(row), of.row_sizes.floats[row]);
+        });
         columns_.assign(problem_.n_variables, 0);
         Array<u8> is_seen(problem_.n_variables, conic_.n_cones > 0);  // of a cone all rows are looked at
         for (const SampledEntry& entry : sample.entries) is_seen[entry.column] = 1;
         add_up(columns_.data(), false, [&](u64* words, u32 row, u32 column, u64 entry) {
             const double size = std::fabs(problem_.A.values[entry]), p = of.prices.floats[column];
             if (!is_seen[column] || size == 0) return;
-            words[column] += mix(word_of(row) ^ mix(p > 0 ? quantised(size * of.row_prices.floats[row] / p) : 0));
+            words[column] += mix(rows[row].word ^ mix(p > 0 ? quantised(size * of.row_prices.floats[row] / p) : 0));
         });
     }
 

@@ -39,9 +39,8 @@ struct Offer {
 struct FloatOffer {
     double value = NAN;
     bool is_there() const { return !std::isnan(value); }
-    void take(double other, u32, u64, bool least) {
-        const bool stays = least ? other >= value : other <= value;  // NaN, where nothing was offered, does not
-        value = stays ? value : other;
+    void take(double other, u32, u64, bool least) {  // NaN, where nothing was offered, gives way
+        value = least ? (value < other ? value : other) : (value > other ? value : other);
     }
     void take(const FloatOffer& later, bool least) { take(later.value, 0, 0, least); }
 };
@@ -243,16 +242,20 @@ public:
         });
         u64 n_open_minors = 0;
         for (u64 minor = 0; minor < matrix_.n_minor; ++minor) n_open_minors += minors_.is_open(minor);
+        if (open_majors_.empty() && n_open_minors == 0) return;
         Array<u32> new_majors = those_known(majors_), new_minors = those_known(minors_);
         for (u32 step = 0; step < most_steps_of_masses; ++step) {
             const bool lists = step >= first_listed_step;
             if (n_open_minors > 0 && !new_majors.empty())
-                make_offers(minors_.offers, new_majors, false, lists,
-                            [this](Part& part, u32 major) { offer_to_minors(part, major); });
+                make_offers(minors_.offers, new_majors, false, lists, [this](Part& part, const u32* first, const u32* last) {
+                    minors_.divides ? offer_to_minors<true>(part, first, last) : offer_to_minors<false>(part, first, last);
+                });
             if (!open_majors_.empty() && !new_minors.empty()) {
                 if (lists) list_neighbours(new_minors);
-                make_offers(majors_.offers, lists ? neighbours_ : open_majors_, true, lists,
-                            [this](Part& part, u32 major) { take_from_minors(part, major); });
+                const Array<u32>& some = lists ? neighbours_ : open_majors_;
+                make_offers(majors_.offers, some, true, lists, [this](Part& part, const u32* first, const u32* last) {
+                    majors_.divides ? take_from_minors<true>(part, first, last) : take_from_minors<false>(part, first, last);
+                });
             }
             Learnt of_majors = learn(majors_.offers, minors_.known, majors_.divides, size_of_, majors_.known);
             Learnt of_minors = learn(minors_.offers, majors_.known, minors_.divides, size_of_, minors_.known);
@@ -260,6 +263,7 @@ public:
             n_open_minors -= of_minors.those.size();
             const auto is_known = [this](u32 major) { return majors_.known.floats[major] != 0; };
             open_majors_.erase(std::remove_if(open_majors_.begin(), open_majors_.end(), is_known), open_majors_.end());
+            if (open_majors_.empty() && n_open_minors == 0) return;
             // Who refused an offer may accept another one later: then all are made again.
             const bool have_refused = of_majors.have_refused || of_minors.have_refused;
             new_majors = have_refused ? those_known(majors_) : std::move(of_majors.those);
@@ -278,7 +282,6 @@ private:
         Side(Known& known_, bool divides_, const Known* without_, u32 n_threads)
             : known(known_), divides(divides_), without(without_), offers(known_.floats.size(), divides_, n_threads) {}
         bool is_open(u64 k) const { return known.floats[k] == 0 && (!without || without->floats[k] == 0); }
-        double of(double offered, double size) const { return divides ? offered / size : offered * size; }
     };
 
     Array<u32> those_known(const Side& side) const {
@@ -286,7 +289,7 @@ private:
         return those_of_which(side.known.floats.size(), n_threads_, [floats](u64 k) { return floats[k] != 0; });
     }
 
-    // What some majors, ascending, offer to minors, or take from them.
+    // What some majors, ascending, offer to minors, or take from them: work(part, first, last) for blocks of these majors.
     template <class Work>
     void make_offers(Offers<Offer>& offers, const Array<u32>& majors, bool are_apart, bool lists, Work&& work) {
         u64 n_entries = 0;
@@ -294,8 +297,7 @@ private:
         u32 n_parts = lists ? 1 : threads_for(n_entries, n_threads_);
         if (!are_apart) n_parts = std::min(n_parts, scattering_threads(matrix_, n_threads_, sizeof(Offer)));
         offers.make(n_parts, are_apart, lists, [&](u32 k, Part& part) {
-            for (u64 place = first_place_of(majors, k, n_parts), end = first_place_of(majors, k + 1, n_parts); place < end; ++place)
-                work(part, majors[place]);
+            work(part, majors.data() + first_place_of(majors, k, n_parts), majors.data() + first_place_of(majors, k + 1, n_parts));
         });
     }
     // Where those of them begin that stand in the k-th of n parts of all.
@@ -329,24 +331,42 @@ private:
         for_each_entry([&](u32 minor, u32 major) { open_majors_of_[next[minor]++] = major; });
     }
 
-    void offer_to_minors(Part& part, u32 major) {
-        const double here = majors_.known.floats[major];
-        for (u64 e = u64(matrix_.offsets[major]), end = u64(matrix_.offsets[major + 1]); e < end; ++e) {
-            const u32 minor = u32(matrix_.indices[e]);
-            const double size = std::fabs(matrix_.values[e]);
-            if (size == 0 || !minors_.is_open(minor)) continue;
-            part.take(minor, minors_.of(here, size), major, e, minors_.divides);
+    // What every entry needs is held in locals: nobody else knows of them, so that they stay in registers.
+    template <bool divides>
+    void offer_to_minors(Part& part, const u32* first, const u32* last) const {
+        const SparseView<Index> matrix = matrix_;
+        const double *const from = majors_.known.floats.data(), *const known = minors_.known.floats.data();
+        const double* const without = minors_.without ? minors_.without->floats.data() : nullptr;
+        Part own = part;
+        for (; first != last; ++first) {
+            const u32 major = *first;
+            const double here = from[major];
+            for (u64 e = u64(matrix.offsets[major]), end = u64(matrix.offsets[major + 1]); e < end; ++e) {
+                const u32 minor = u32(matrix.indices[e]);
+                const double size = std::fabs(matrix.values[e]);
+                if (size == 0 || known[minor] != 0 || (without && without[minor] != 0)) continue;
+                own.take(minor, divides ? here / size : here * size, major, e, divides);
+            }
         }
+        part = own;
     }
-    void take_from_minors(Part& part, u32 major) {
+    template <bool divides>
+    void take_from_minors(Part& part, const u32* first, const u32* last) const {
+        Part own = part;
+        for (; first != last; ++first)
+            own.take_best(*first, best_offer<divides>(matrix_, minors_.known.floats.data(), *first));
+        part = own;
+    }
+    template <bool divides>
+    static Offer best_offer(const SparseView<Index>& matrix, const double* known, u32 major) {
         Offer best;
-        for (u64 e = u64(matrix_.offsets[major]), end = u64(matrix_.offsets[major + 1]); e < end; ++e) {
-            const u32 minor = u32(matrix_.indices[e]);
-            const double size = std::fabs(matrix_.values[e]), there = minors_.known.floats[minor];
+        for (u64 e = u64(matrix.offsets[major]), end = u64(matrix.offsets[major + 1]); e < end; ++e) {
+            const u32 minor = u32(matrix.indices[e]);
+            const double size = std::fabs(matrix.values[e]), there = known[minor];
             if (size == 0 || there == 0) continue;
-            best.take(majors_.of(there, size), minor, e, majors_.divides);
+            best.take(divides ? there / size : there * size, minor, e, divides);
         }
-        part.take_best(major, best);
+        return best;
     }
 
     const SparseView<Index>& matrix_;

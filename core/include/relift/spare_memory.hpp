@@ -2,7 +2,7 @@
 // costs as much as the passes over them.
 //
 // Blocks are kept in the thread that frees them, while a search goes on there, and never so many that more memory is
-// held than was in use at some time before.
+// held than was in use at some time before. A search that needed little leaves them to the next one in its thread.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -20,14 +20,14 @@ public:
     SpareMemory& operator=(const SpareMemory&) = delete;
     ~SpareMemory() { free_all(); }
 
-    // Searches may stand in each other; the outermost one frees what is left.
+    // Searches may stand in each other; the outermost one frees what is left, if it is not little.
     void open() {
         blocks_.reserve(most_blocks);  // so that nothing can fail when memory is given back
-        ++n_open_;
+        if (n_open_++ == 0) most_in_use_ = kept_;
     }
     void close() {
         if (n_open_ == 0 || --n_open_ > 0) return;
-        free_all();
+        if (most_in_use_ > most_left) free_all();
         in_use_ = most_in_use_ = 0;
     }
 
@@ -66,7 +66,8 @@ private:
         void* memory;
         std::size_t size;
     };
-    static constexpr std::size_t least_kept = std::size_t(1) << 17, most_blocks = 64;
+    static constexpr std::size_t least_kept = std::size_t(1) << 15, most_blocks = 64;
+    static constexpr std::size_t most_left = std::size_t(1) << 22;  // between searches
     static constexpr std::size_t large_page = std::size_t(1) << 21, least_aligned = 3 * large_page / 2;
 
     // Few sizes, so that blocks fit again: at most an eighth more than is asked for.

@@ -14,6 +14,9 @@
 //
 // After a round or two few variables are left that agree with another one, mostly by chance or for want of one more round.
 // They go on by themselves: in rounds over their columns alone, in which all other colours stay as they are.
+//
+// Where errors overtake the colours of what is left, nothing is counted, but rounds go on while they part what is left: an
+// exact search among a few is quicker than one among all.
 #pragma once
 #include "distinct_words.hpp"
 #include "float_colours.hpp"
@@ -32,13 +35,13 @@ struct ApartQuestion {
 };
 
 // About how many kinds of variables and of rows there are, when rounds ended; all, where each is alone, or where masses
-// were looked at and are idle, and none where errors were too large to tell.
+// were looked at and are idle, and none where errors were too large to count them.
 struct FloatKinds {
     bool are_all_apart = false;
     u64 variables = 0, rows = 0;
     bool masses_are_idle = false;
-    bool are_few_left = false;               // where all are asked for, and some may not be alone
-    Array<u32> variables_left = {}, rows_left = {};  // then those; all others are
+    bool are_few_left = false;               // where all are asked for, and it is not proved that all are alone
+    Array<u32> variables_left = {}, rows_left = {};  // then those; all others are, if no row is empty or a multiple
 };
 
 template <class Index>
@@ -70,6 +73,7 @@ public:
         if (rows_tell_all_apart()) return {true, n, rows_.size()};
         u64 n_left_before = n;  // when some went on by themselves
         u64 n_woken_before = 0;
+        bool are_overtaken = false;  // by errors: then nothing is said of all
         for (u32 round = 0; round < most_rounds; ++round) {
             const u64 n_resting = variables_.n_resting + rows_.n_resting, n_before = kinds.variables;
             recolour_variables();
@@ -80,10 +84,11 @@ public:
             if (left_.is_known || is_worth_a_look(kinds.variables, are_awake)) {
                 const u64 n_vague = variables_.n_vague, n_left = left_.is_known ? left_.those.size() : n;
                 left_.look_at(variables_, question_.n_threads);
-                // Errors have overtaken what is left, and will not become smaller.
-                if (4 * n_vague > n_left || (8 * n_vague > n_left && 10 * left_.those.size() > 9 * n_left)) return FloatKinds();
                 kinds.variables = n - left_.those.size();
-                if (are_awake && left_.those.empty() && !has_cones()) return {true, n, rows_.size()};
+                // Errors have overtaken what is left, and will not become smaller.
+                are_overtaken |= 4 * n_vague > n_left || (8 * n_vague > n_left && 10 * left_.those.size() > 9 * n_left);
+                if (are_overtaken && !parts_much_of(n_left)) return what_errors_leave(kinds);
+                if (are_awake && left_.those.empty() && !has_cones() && !are_overtaken) return {true, n, rows_.size()};
                 if (are_enough(kinds.variables)) break;
             }
             recolour_rows();
@@ -91,6 +96,7 @@ public:
                 if (has_cones() || rows_left_.is_known || rows_.errors_are_large()) rows_left_.look_at(rows_, question_.n_threads);
                 const u64 n_left = left_.those.size();
                 bool are_apart = n_left == 0 && are_awake;
+                if (are_overtaken) continue;
                 if (question_.may_stay == 0 && are_awake && 0 < n_left && 2 * n_left <= n_left_before) {
                     n_left_before = n_left;
                     are_apart = are_parted_by_themselves(left_.those);
@@ -107,6 +113,7 @@ public:
             const bool is_ending = double(n - kinds.variables) < share_that_stays * double(n - n_before);
             if (!has_woken && !is_ending && (are_few || grew_little)) break;
         }
+        if (are_overtaken) return what_errors_leave(kinds);
         kinds.rows = count_rows();
         if (is_enough(kinds.variables, n) && !is_enough(kinds.rows, rows_.size())) {  // they are a step behind
             recolour_rows();
@@ -152,20 +159,55 @@ private:
         return is_late && double(n_kinds) >= share_that_is_looked_at * n;
     }
 
+    // Whether a round has parted a fifth of so many, and what is left is still too much for a search among a few.
+    bool parts_much_of(u64 n_left) const {
+        const u64 n = left_.those.size();
+        return 5 * n <= 4 * n_left && double(n) > share_that_goes_on * double(n_variables_) && is_proof_wanted();
+    }
+    bool is_proof_wanted() const { return question_.may_stay == 0 && !has_cones(); }
+    FloatKinds what_errors_leave(FloatKinds kinds) const {
+        tell_what_is_left(kinds);
+        kinds.variables = kinds.rows = 0;
+        return kinds;
+    }
+
     // What may be equivalent to another one, where that is little. Of a matrix with cones nothing is told.
     void tell_what_is_left(FloatKinds& kinds) const {
         const auto are_few = [](const Array<u32>& some, u64 of) { return double(some.size()) <= share_that_goes_on * double(of); };
         const double most_left = share_that_goes_on * double(n_variables_);
-        if (question_.may_stay > 0 || has_cones() || double(n_variables_ - kinds.variables) > most_left) return;
-        Left variables = left_, rows;
+        if (!is_proof_wanted() || double(n_variables_ - kinds.variables) > most_left) return;
+        Left variables = left_, rows = rows_left_;
         if (!variables.is_known) variables.find(variables_, question_.n_threads);
         if (!are_few(variables.those, n_variables_)) return;
         rows.find(rows_, question_.n_threads);
+        keep_rows_of(variables.those, rows.those);
         if (!are_few(rows.those, rows_.size())) return;
         kinds.are_few_left = true;
         kinds.variables_left = std::move(variables.those);
         kinds.rows_left = std::move(rows.those);
         for (Array<u32>* const some : {&kinds.variables_left, &kinds.rows_left}) std::sort(some->begin(), some->end());
+    }
+
+    // Of some rows, those that some variables stand in: others that are no multiples of each other are alone where all other
+    // variables are.
+    void keep_rows_of(const Array<u32>& variables, Array<u32>& rows) const {
+        const auto& A = problem_.A;
+        Array<u8> meets(A.n_minor, 0);
+        const auto meets_a_minor = [&](u32 major) {
+            bool meets_one = false;
+            for (u64 e = u64(A.offsets[major]), end = u64(A.offsets[major + 1]); e < end; ++e)
+                meets_one |= meets[A.indices[e]] && A.values[e] != 0;
+            return meets_one;
+        };
+        if (problem_.A_is_by_rows) {
+            for (const u32 column : variables) meets[column] = 1;
+        } else {
+            for (const u32 column : variables)
+                for (u64 e = u64(A.offsets[column]), end = u64(A.offsets[column + 1]); e < end; ++e)
+                    meets[A.indices[e]] |= A.values[e] != 0;
+        }
+        const auto is_of_others = [&](u32 row) { return problem_.A_is_by_rows ? !meets_a_minor(row) : !meets[row]; };
+        rows.erase(std::remove_if(rows.begin(), rows.end(), is_of_others), rows.end());
     }
 
     // Whether half of those at rest will be awake after some more rounds, if each wakes as much more than the one before as
@@ -311,8 +353,13 @@ private:
         std::fill_n(sums, A.n_minor, SumOfTerms());
         for (u32 major = first_major; major < last_major; ++major) {
             const FloatWord word = words[major];
-            for (u64 e = u64(A.offsets[major]), end = u64(A.offsets[major + 1]); e < end; ++e)
+            u64 e = u64(A.offsets[major]);
+            const u64 end = u64(A.offsets[major + 1]);
+            for (; e + 1 < end; e += 2) {  // two at a time: one by one they take half as long again
                 sums[A.indices[e]].add(A.values[e], word);
+                sums[A.indices[e + 1]].add(A.values[e + 1], word);
+            }
+            if (e < end) sums[A.indices[e]].add(A.values[e], word);
         }
     }
 
@@ -330,12 +377,17 @@ private:
         const u32 n_parts = threads_for(keys.size(), question_.n_threads);
         std::vector<Array<u64>> parts(n_parts);
         in_parallel(n_parts, [&](u32 k) {
-            Array<u64> some;
-            for (u64 i = part_of(keys.size(), k, n_parts), end = part_of(keys.size(), k + 1, n_parts); i < end; ++i) {
-                const u64 hash = spread(cell_of(keys[i], cells));
-                if (!(hash & outside)) some.push_back(hash);
+            const double* const key_of = keys.data();
+            constexpr u64 block = 512;
+            u64 some[block];  // whether a word is in the slice is as good as random: nothing branches on it
+            for (u64 first = part_of(keys.size(), k, n_parts), end = part_of(keys.size(), k + 1, n_parts); first < end; first += block) {
+                u64 count = 0;
+                for (u64 i = first, last = std::min(first + block, end); i < last; ++i) {
+                    some[count] = spread(cell_of(key_of[i], cells));
+                    count += !(some[count] & outside);
+                }
+                parts[k].insert(parts[k].end(), some, some + count);
             }
-            parts[k] = std::move(some);
         });
         Array<u64> words = joined(std::move(parts)), table;
         const auto clear_ones = [&](u64 n_kinds) { return std::max<u64>(n_kinds, colours.n_vague + 1) - colours.n_vague; };

@@ -190,7 +190,8 @@ def _differ(sides: ExactSides, duplicates: Duplicates, apart: Flags) -> bool:
     group = np.concatenate([np.arange(heads.size), group])
     low = _runs(group, np.concatenate([sides.low[heads], bounds.low]))
     high = _runs(group, np.concatenate([sides.high[heads], bounds.high]))
-    return bool(np.unique(np.stack([low, high]), axis=1).shape[1] == group.size)
+    pairs = np.sort(low * group.size + high)  # each a number of its own
+    return not np.any(pairs[1:] == pairs[:-1])
 
 
 def _runs(groups: Indices, values: Vector) -> Indices:

@@ -211,7 +211,8 @@ class _Search:
             kept = KeptValues(searched.P, searched.A, rows_are_apart=rows_are_apart)
         self.kept: KeptValues = kept
         self.reads_curvatures = False  # as proportional
-        self.kinds: FloatKinds | None = None  # with equal masses, where floats were asked
+        self.kinds: FloatKinds | None = None  # with equal masses, where floats were asked and could count them
+        self.left: tuple[Indices, Indices] | None = None  # all others are alone with equal masses
         self.mass_kinds: FloatKinds | None = None  # with masses of sizes and prices
         self.floats_tell = True  # about as much as the exact search, where both have looked
         self.is_alone = False  # everything, with equal masses
@@ -254,7 +255,9 @@ class _Search:
         colours = self.colours
         if not (colours.may_merge or (settings.sizes and colours.may_merge_with_masses)):
             return None  # what else there is to find is looked for by a sample
-        if self.is_alone or (colours.may_merge and not looks_repeated(self.program, colours, self.kinds)):
+        if self.is_alone or self.left is not None:
+            return None
+        if colours.may_merge and not looks_repeated(self.program, colours, self.kinds):
             return None
         most = int(WORTH_MERGING * self.n_vertices)
         # Equitable classes that are not merged are looked for again only where they are the ones up to scale.
@@ -352,7 +355,9 @@ class _Search:
         if self.is_linear and self.n_entries > SMALL and not self.colours.may_merge:
             return  # the equitable classes are the ones, and costs and bounds may tell all apart at once
         with memory_kept():
-            self.kinds = self.kinds_in_floats(masses=False)
+            kinds = self.kinds_in_floats(masses=False)
+            self.left = None if kinds is None else kinds.left
+            self.kinds = None if kinds is None or not kinds.are_counted else kinds
             self.is_alone = self.kinds is not None and self.kinds.are_all_apart
             self.is_told_apart = self.is_alone and self.masses_find_little()
 
@@ -490,8 +495,10 @@ class _Search:
         if candidate is None and self.is_linear and self.settings.scale_rows and not self.colours.may_merge:
             candidate = self.equitable()
         with memory_kept():
-            if candidate is None and self.kinds is not None and self.kinds.left is not None:
-                candidate = self.among_few(self.kinds.left)
+            if candidate is None and self.left is not None:
+                candidate = self.among_few(self.left)
+                if self.kinds is None and candidate.n_classes < self.alone.n_classes:
+                    candidate = None  # many rounds in floats have told little: members' scales come from all numbers
             return self.with_masses(self.refine(None) if candidate is None else candidate)
 
     def among_few(self, left: tuple[Indices, Indices]) -> Candidate:

@@ -43,15 +43,19 @@ class FloatKinds:
         About how many kinds there are: at most so many classes more than these can be merged.
     masses_are_idle
         Whether kinds were not counted, since a look at masses said that these gain little.
+    are_counted
+        Whether rounding left enough to count kinds.
     left
         The variables and the rows, ascending, that may be equivalent to another one, where a proof was asked for and
-        they are few: all others are alone. None where nothing is told.
+        they are few: all others are alone, if no ordinary row is empty or a multiple of another. None where nothing is
+        told.
     """
 
     are_all_apart: bool
     variables: int
     rows: int
     masses_are_idle: bool = False
+    are_counted: bool = field_of_record(default=True, repr=False)
     left: tuple[Indices, Indices] | None = field_of_record(default=None, repr=False, compare=False)
 
 
@@ -112,7 +116,8 @@ def kinds_in_floats(
         settings.sizes, settings.signs, settings.scale_rows, masses, may_stay, looks,
         threads_for(n_entries), conic,
     )  # fmt: skip
-    if n_variables == 0:
+    if n_variables == 0 and left is None:
         return None
     numbers = None if left is None else tuple(np.frombuffer(some, np.uint32).astype(np.int64) for some in left)
-    return FloatKinds(are_apart, n_variables, n_rows, are_idle, None if numbers is None else (numbers[0], numbers[1]))
+    few = None if numbers is None else (numbers[0], numbers[1])
+    return FloatKinds(are_apart, n_variables, n_rows, are_idle, n_variables > 0, few)
