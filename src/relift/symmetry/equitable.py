@@ -22,7 +22,7 @@ import numpy as np
 from relift.arrays import Array, Flags, Indices, Vector
 from relift.program.cones import Cone
 from relift.program.conic_rows import KEPT_ROWS, ConicRows, rows_of_cones
-from relift.program.index_sets import is_constant
+from relift.program.equal_numbers import is_constant
 from relift.program.passes import (
     are_finite,
     entries_of,
