@@ -20,11 +20,16 @@ def some_of(vector: Vector, places: Indices) -> Vector:
     >>> np.shares_memory(some_of(ones, some), ones), some_of(np.arange(5000.0), some).tolist()
     (True, [1.0, 3.0])
     """
-    # Zeros of different signs are not the same.
-    if KEPT_SIZE < vector.size >= places.size and are_one_number(vector[:LOOKED_AT], by_bits=True):
-        if vector.strides == (0,) or are_one_number(vector, by_bits=True):
-            return vector[: places.size]
+    if KEPT_SIZE < vector.size >= places.size and _are_same(vector):
+        return vector[: places.size]
     return vector.take(places)
+
+
+def _are_same(vector: Vector) -> bool:
+    """Whether all numbers of a long vector are one to the last bit: zeros of different signs are not the same."""
+    if not are_one_number(vector[:LOOKED_AT], by_bits=True):
+        return False
+    return vector.strides == (0,) or are_one_number(vector, by_bits=True)
 
 
 def is_constant(vector: Vector) -> bool:
