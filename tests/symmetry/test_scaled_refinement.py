@@ -204,7 +204,8 @@ def test_a_search_goes_on_where_two_masses_come_together() -> None:
 @given(SEEDS, st.sampled_from(["decimal", "bits"]))
 def test_scales_are_sharpened_as_numpy_does_it(seed: int, reading: Reading) -> None:
     random = np.random.default_rng(seed)
-    exponents = random.integers(*random.choice([[-3, 4], [-15, 16], [-322, 308]]), 40)
+    least, most = random.choice([[-3, 4], [-15, 16], [-322, 308]]).tolist()
+    exponents = random.integers(least, most, 40)
     meant = np.array([float(f"{random.integers(1, 10 ** random.integers(1, 14))}e{k}") for k in exponents])
     meant[random.random(40) < 0.2] = np.nextafter(10.0 ** exponents[0], random.choice([0.0, np.inf]))
     meant *= random.choice([-1.0, 1.0], 40)
