@@ -13,10 +13,13 @@ from scipy import sparse
 import relift
 from relift.lifting.cone_residuals import Duals
 from relift.lifting.point_residuals import point_residuals
+from relift.lifting.summed_entries import with_merged_columns, with_merged_columns_slowly
 from relift.program import passes
 from relift.program.program import Program
 from relift.symmetry import finite_field as field
 from relift.symmetry.colour_refinement import core_is_compiled, refine
+from relift.symmetry.scaled_refinement import sharpened
+from relift.symmetry.scaled_refinement_reference import sharpened_slowly
 from relift.threads import LEAST_ENTRIES, available_cores, threads_for, threads_in_use, using_threads
 
 needs_core = pytest.mark.skipif(not core_is_compiled(), reason="the compiled core is not installed")
@@ -77,6 +80,10 @@ def test_passes_give_the_same_bits_whatever_the_number_of_threads(by_rows: bool)
             found += [part.indptr, part.indices, part.data]
             found += [passes.products_and_sizes(A, x, None)[0], passes.products_and_sizes(A, None, y)[2]]
             found += [passes.spread(numbers, np.ones(labels.size), firsts, labels)]
+            listed = passes.entries_of(A, None if by_rows else rows, columns if by_rows else None)
+            found += [listed.row, listed.column, listed.value]
+            found += [passes.numbers_of_classes(labels), passes.class_sizes(labels, 1000)]
+            found += [passes.are_one_number(numbers), passes.are_one_number(np.ones(labels.size), by_bits=True)]
             if not by_rows:
                 form = passes.conic_form(A, (-np.abs(y), np.abs(y), -np.abs(x), np.abs(x)))
                 found += [form.offsets, form.indices, form.values, form.b]
@@ -86,6 +93,34 @@ def test_passes_give_the_same_bits_whatever_the_number_of_threads(by_rows: bool)
     for number in NUMBERS[1:]:
         for one, other in zip(expected, everything(number), strict=True):
             assert np.array_equal(one, other)
+
+
+@needs_core
+@pytest.mark.parametrize("n_classes", [20, 20_000])
+@pytest.mark.parametrize("kind", ["ones", "few", "many"])
+def test_columns_are_merged_to_the_same_bits_whatever_the_number_of_threads(kind: str, n_classes: int) -> None:
+    random = np.random.default_rng(4)
+    A = large_matrix(kind, by_rows=True)
+    rows, labels = np.flatnonzero(random.random(A.shape[0]) < 0.9), random.integers(n_classes, size=A.shape[1])
+    for w in (None, random.choice([1.0, -1.0, 0.1], A.shape[1])):
+        expected = with_merged_columns_slowly(A, rows, labels, n_classes, w, 1e-14)
+        for number in NUMBERS:
+            with using_threads(number):
+                found = with_merged_columns(A, rows, labels, n_classes, w, 1e-14)
+            for part in ("indptr", "indices", "data"):
+                assert np.array_equal(getattr(found, part), getattr(expected, part))
+
+
+@needs_core
+def test_scales_are_sharpened_to_the_same_bits_whatever_the_number_of_threads() -> None:
+    random = np.random.default_rng(5)
+    meant = random.choice([1.0, 0.7, -2.5, 1e-3, 3.25, 1e9], size=2 * LEAST_ENTRIES)
+    computed, images = meant * (1.0 + 1e-15 * random.normal(size=meant.size)), field.images(meant)
+    expected = sharpened_slowly(computed, images, "decimal")
+    assert np.array_equal(expected[meant != 1], meant[meant != 1])
+    for number in NUMBERS:
+        with using_threads(number):
+            assert np.array_equal(sharpened(computed.copy(), images, "decimal"), expected)
 
 
 @needs_core

@@ -12,6 +12,7 @@
 #include "relift/factor/fill.hpp"
 #include "relift/likeness.hpp"
 #include "relift/refine.hpp"
+#include "relift/sharpened.hpp"
 #include "relift/start_apart.hpp"
 #include "relift/told_apart.hpp"
 
@@ -528,17 +529,46 @@ PyObject* relative_scales(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         PyObject *labels_given, *states_given, *floats_given, *images_given;
         Py_ssize_t n_classes;
-        if (!PyArg_ParseTuple(arguments, "OOnOO", &labels_given, &states_given, &n_classes, &floats_given,
-                              &images_given))
+        unsigned n_threads;
+        if (!PyArg_ParseTuple(arguments, "OOnOOI", &labels_given, &states_given, &n_classes, &floats_given,
+                              &images_given, &n_threads))
             return nullptr;
         const Buffer labels(labels_given), states(states_given), floats(floats_given, true), images(images_given, true);
         const u64 size = labels.size();
         const i64* label = labels.elements<i64>('i', "labels", size);
-        for (u64 k = 0; k < size; ++k)
-            if (label[k] < 0 || label[k] >= i64(n_classes)) throw std::invalid_argument("a label is no class");
-        take_relative(label, states.elements<u8>('u', "states", size), size, u64(n_classes),
-                      floats.elements<double>('f', "floats", size), images.elements<u64>('u', "images", size));
+        const u8* state = states.elements<u8>('u', "states", size);
+        double* scale = floats.elements<double>('f', "floats", size);
+        u64* image = images.elements<u64>('u', "images", size);
+        if (n_classes < 0) throw std::invalid_argument("the number of classes is negative");
+        without_lock([&] {
+            if (!none_differ(size, n_threads, [=](u64 k) { return u64(label[k]) >= u64(n_classes); }))
+                throw std::invalid_argument("a label is no class");
+            take_relative(label, state, size, u64(n_classes), scale, image, n_threads);
+        });
         return none();
+    });
+}
+
+PyObject* sharpen_scales(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *floats_given, *images_given, *powers_given, *least_given;
+        int decimal;
+        unsigned n_threads;
+        if (!PyArg_ParseTuple(arguments, "OO(OO)pI", &floats_given, &images_given, &powers_given, &least_given, &decimal,
+                              &n_threads))
+            return nullptr;
+        const Buffer floats(floats_given, true), images(images_given), powers(powers_given), least(least_given);
+        const u64 size = floats.size();
+        double* scale = floats.elements<double>('f', "floats", size);
+        const u64* image = images.elements<u64>('u', "images", size);
+        constexpr u64 n_powers = 2 * FloatPowersOfTen::most + 1;
+        const FloatPowersOfTen ten{powers.elements<double>('f', "powers", n_powers),
+                                   least.elements<double>('f', "powers", n_powers)};
+        bool are_numbers = false;
+        without_lock([&] {
+            are_numbers = sharpen(scale, image, size, ten, decimal ? Reading::decimal : Reading::bits, n_threads);
+        });
+        return PyBool_FromLong(are_numbers);
     });
 }
 
@@ -862,7 +892,11 @@ PyMethodDef methods[] = {
      "states, low_word, high_word, cost_word, threads): sizes and signs that numbers of their own decide; cost and mass "
      "may be None."},
     {"relative_scales", relative_scales, METH_VARARGS,
-     "relative_scales(labels, states, n_classes, floats, images): scales relative to the first of each class."},
+     "relative_scales(labels, states, n_classes, floats, images, threads): scales relative to the first of each class."},
+    {"sharpen", sharpen_scales, METH_VARARGS,
+     "sharpen(floats, images, (powers, least), decimal, threads): writes the decimals of twelve digits in place of floats where "
+     "these have their images; powers are those of ten from -220 on, with the least number of the size of each. False where "
+     "some number is NaN."},
     {"kinds_in_floats", kinds_in_floats, METH_VARARGS,
      "kinds_in_floats(P, A, A_is_csr, n_variables, n_rows, variables, rows, sizes, signs, scales_rows, has_masses, "
      "may_stay, looks, threads, conic): whether rounds in floats tell all variables apart, about how many kinds of variables "

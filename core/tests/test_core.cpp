@@ -295,7 +295,7 @@ void test_grouping_of_words_that_are_mostly_alone() {
             std::vector<i64> expected, table(size), filter(size), chosen(size), threads(size);
             for (u64 word : words) expected.push_back(number.emplace(word, i64(number.size())).first->second);
             const Grouping a = group(words.data(), size, size / 2, table.data());
-            const Grouping b = group_mostly_alone(words.data(), size, size, filter.data());
+            const Grouping b = group_mostly_alone(words.data(), size, filter.data(), 1);
             const Grouping c = group(words.data(), size, size, chosen.data());
             const Grouping d = group(words.data(), size, size, threads.data(), 3);
             CHECK(table == expected && filter == expected && chosen == expected && threads == expected);
@@ -303,6 +303,18 @@ void test_grouping_of_words_that_are_mostly_alone() {
             CHECK(a.representatives == b.representatives && a.representatives == c.representatives);
             CHECK(a.representatives == d.representatives);
         }
+    std::vector<u64> words(3 * least_entries_of_a_thread + 7);
+    std::vector<i64> one(words.size()), several(words.size());
+    for (u64& word : words) word = random() % 5 ? random() : random() % (words.size() / 4);
+    const Grouping a = group_mostly_alone(words.data(), u32(words.size()), one.data(), 1);
+    for (u32 n_threads : {2u, 3u}) {
+        const Grouping b = group_mostly_alone(words.data(), u32(words.size()), several.data(), n_threads);
+        CHECK(one == several && a.sizes == b.sizes && a.representatives == b.representatives);
+        for (const bool zero_counts : {false, true}) {
+            const Array<u32> some = maybe_repeated(words.data(), words.size(), zero_counts, 1);
+            CHECK(some == maybe_repeated(words.data(), words.size(), zero_counts, n_threads));
+        }
+    }
     CHECK(are_mostly_alone(4096, 3073) && !are_mostly_alone(4096, 3072) && !are_mostly_alone(4095, 4095));
 }
 

@@ -185,8 +185,17 @@ def conic_scales(
     /,
 ) -> None: ...
 def relative_scales(
-    labels: NDArray[np.int64], states: NDArray[np.uint8], n_classes: int, floats: _Floats, images: _Words, /
+    labels: NDArray[np.int64],
+    states: NDArray[np.uint8],
+    n_classes: int,
+    floats: _Floats,
+    images: _Words,
+    threads: int,
+    /,
 ) -> None: ...
+def sharpen(
+    floats: _Floats, images: _Words, powers: tuple[_Floats, _Floats], decimal: bool, threads: int, /
+) -> bool: ...
 def predicted_fill(
     offsets: NDArray[np.integer], indices: NDArray[np.int32], most: float, /
 ) -> tuple[float, float, bool]: ...

@@ -64,7 +64,7 @@ def test_rows_and_labels_outside_are_refused() -> None:
     parts = passes.parts_of(sparse.csr_array([[1.0, 2.0]]))
     for rows, labels in (([1], [0, 0]), ([0], [0, 1]), ([-1], [0, 0])):
         with pytest.raises(ValueError, match="a row or label lies outside"):
-            passes.core.merge_columns(parts, np.array(rows), np.array(labels), 1, None, 0.0)
+            passes.core.merge_columns(parts, np.array(rows), np.array(labels), 1, None, 0.0, 1)
 
 
 @pytest.mark.parametrize("shape", [(0, 1), (3, 0), (0, 0), (2, 5)])

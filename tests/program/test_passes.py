@@ -102,6 +102,31 @@ def test_the_first_members_of_classes_are_those_of_numpy(seed: int) -> None:
 
 
 @given(seeds)
+def test_the_sizes_of_classes_are_those_of_numpy(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    labels, n_classes = random.integers(0, 4, int(random.integers(0, 9))), 4 + int(random.integers(3))
+    found = passes.class_sizes(labels, n_classes)
+    np.testing.assert_array_equal(found, passes_reference.class_sizes(labels, n_classes))
+    assert found.dtype == np.int64
+
+
+@pytest.mark.skipif(passes.core is None, reason="NumPy counts")
+def test_labels_of_no_class_are_not_counted() -> None:
+    for label in (-1, 2, 1 << 40):
+        with pytest.raises(ValueError, match="a label is no class"):
+            passes.class_sizes(np.array([0, label, 1]), 2)
+
+
+@given(seeds, st.booleans())
+def test_vectors_are_of_one_number_where_numpy_says_so(seed: int, by_bits: bool) -> None:
+    random = np.random.default_rng(seed)
+    numbers = random.choice([0.0, -0.0, 1.0, np.inf, np.nan], 1 + int(random.integers(2)))
+    vector = random.choice(numbers, int(random.choice([0, 1, 2, 5, 3000])))
+    expected = passes_reference.are_one_number(vector, by_bits=by_bits)
+    assert passes.are_one_number(vector, by_bits=by_bits) == expected
+
+
+@given(seeds)
 def test_the_largest_entry_is_that_of_numpy(seed: int) -> None:
     random = np.random.default_rng(seed)
     odd = random.choice([np.inf, -np.inf, np.nan, 0.0, -7.0])

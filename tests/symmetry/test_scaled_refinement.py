@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relift.arrays import FieldElements
+from relift.errors import NotANumberError
 from relift.program.program import Program
 from relift.settings import Reading
 from relift.symmetry import finite_field as field
@@ -15,7 +16,8 @@ from relift.symmetry.colour_refinement import Refinement, refine
 from relift.symmetry.exact_vectors import VectorImages
 from relift.symmetry.own_scales import Intervals, Masses, scales_of_rows, scales_of_variables
 from relift.symmetry.partition import Partition
-from relift.symmetry.scaled_refinement import ScaledRefinement, refine_up_to_scale
+from relift.symmetry.scaled_refinement import ScaledRefinement, refine_up_to_scale, sharpened
+from relift.symmetry.scaled_refinement_reference import sharpened_slowly
 from relift.testing.scaled_classes import classes_up_to_scale
 from relift.testing.scaled_programs import open_program, rescaled
 
@@ -197,3 +199,26 @@ def test_a_search_goes_on_where_two_masses_come_together() -> None:
     others = masses_by_variable(program, np.repeat([2.0, 4.0, 6.0], 2))  # in proportion to these they are equal
     ended = scaled_classes(program, masses=masses, others=others)
     assert ended.variables.classes.is_discrete or not field.CORE_IS_COMPILED
+
+
+@given(SEEDS, st.sampled_from(["decimal", "bits"]))
+def test_scales_are_sharpened_as_numpy_does_it(seed: int, reading: Reading) -> None:
+    random = np.random.default_rng(seed)
+    least, most = random.choice([[-3, 4], [-15, 16], [-322, 308]]).tolist()
+    exponents = random.integers(least, most, 40)
+    meant = np.array([float(f"{random.integers(1, 10 ** random.integers(1, 14))}e{k}") for k in exponents])
+    meant[random.random(40) < 0.2] = np.nextafter(10.0 ** exponents[0], random.choice([0.0, np.inf]))
+    meant *= random.choice([-1.0, 1.0], 40)
+    images = field.images(meant, reading)
+    images[random.random(40) < 0.2] = random.integers(0, 3)
+    computed = meant * (1.0 + random.choice([0.0, 1e-15, 1e-9]) * random.normal(size=40))
+    computed[random.random(40) < 0.1] = random.choice([0.0, np.inf, -np.inf])
+    expected = sharpened_slowly(computed, images, reading)
+    np.testing.assert_array_equal(sharpened(computed.copy(), images, reading), expected)
+
+
+def test_a_scale_that_is_no_number_is_refused_unless_nobody_reads_it() -> None:
+    ratios, images = np.array([np.nan, 0.5]), np.array([1, 5], np.uint64)
+    np.testing.assert_array_equal(sharpened(ratios, images, "decimal"), ratios)
+    with pytest.raises(NotANumberError):
+        sharpened(ratios, images[::-1].copy(), "decimal")

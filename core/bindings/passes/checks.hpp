@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "buffers.hpp"
+#include "relift/equal_numbers.hpp"
 #include "relift/passes/products.hpp"
 #include "relift/passes/rays.hpp"
 #include "relift/passes/residuals.hpp"
@@ -51,15 +52,13 @@ inline PyObject* py_spread(PyObject*, PyObject* arguments) {
         const int64_t* label = labels.integers<int64_t>("labels", n);
         bool is_inside = true;
         for (size_t k = 0; k < n_classes; ++k) is_inside &= first[k] >= 0 && size_t(first[k]) < n;
-        u64 signs = 0;  // the sign bit is set where a label, or its distance from the last class, is negative
-        for (size_t i = 0; i < n; ++i) signs |= u64(label[i]) | (u64(n_classes) - 1 - u64(label[i]));
-        is_inside &= !(signs >> 63);
-        if (!is_inside) throw std::invalid_argument("a label or representative lies outside");
-        double worst;
+        double worst = 0;
         {
             const WithoutLock unlocked;
-            worst = spread(values, of, n, first, label, n_threads);
+            is_inside = is_inside && none_differ(n, n_threads, [=](u64 i) { return u64(label[i]) >= n_classes; });
+            if (is_inside && !are_equal(values, n, n_threads)) worst = spread(values, of, n, first, label, n_threads);
         }
+        if (!is_inside) throw std::invalid_argument("a label or representative lies outside");
         return PyFloat_FromDouble(worst);
     });
 }
@@ -67,14 +66,15 @@ inline PyObject* py_spread(PyObject*, PyObject* arguments) {
 inline PyObject* py_numbers_of_classes(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         PyObject* labels_given;
-        if (!PyArg_ParseTuple(arguments, "O", &labels_given)) return nullptr;
+        unsigned n_threads;
+        if (!PyArg_ParseTuple(arguments, "OI", &labels_given, &n_threads)) return nullptr;
         const Buffer labels(labels_given);
         const size_t n = labels.size();
         const int64_t* of = labels.integers<int64_t>("labels", n);
         Room numbers(n, sizeof(double));
         {
             const WithoutLock unlocked;
-            numbers_of_classes(of, n, numbers.as<double>());
+            numbers_of_classes(of, n, numbers.as<double>(), n_threads);
         }
         return numbers.handed_over();
     });
@@ -204,7 +204,7 @@ inline const PyMethodDef methods_of_checks[] = {
      "spread(vector, sizes, representatives, labels, threads): the largest relative difference inside a class; relative "
      "to the numbers themselves if sizes is None."},
     {"numbers_of_classes", py_numbers_of_classes, METH_VARARGS,
-     "numbers_of_classes(labels): a number for the class of each label."},
+     "numbers_of_classes(labels, threads): a number for the class of each label."},
     {"residuals", py_residuals, METH_VARARGS,
      "residuals(A, is_by_rows, P, (q, l, u, lb, ub), r, (x, y, w), (natural, terms, rho, below, above), (Ax, sizes), "
      "threads): fills Ax and sizes; returns flags and residuals."},

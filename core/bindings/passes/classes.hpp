@@ -1,6 +1,7 @@
 // Labels of classes, and exact sums over them.
 #pragma once
 #include "buffers.hpp"
+#include "relift/passes/class_sizes.hpp"
 #include "relift/passes/exact_numbers.hpp"
 #include "relift/passes/kinds.hpp"
 
@@ -59,6 +60,25 @@ inline PyObject* py_first_members(PyObject*, PyObject* arguments) {
     });
 }
 
+inline PyObject* py_class_sizes(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *labels_given, *sizes_given;
+        unsigned n_threads;
+        if (!PyArg_ParseTuple(arguments, "OOI", &labels_given, &sizes_given, &n_threads)) return nullptr;
+        const Buffer labels(labels_given), sizes(sizes_given, true);
+        const size_t n = labels.size(), n_classes = sizes.size();
+        const int64_t* label = labels.integers<int64_t>("labels", n);
+        int64_t* size = sizes.integers<int64_t>("sizes", n_classes);
+        bool are_inside;
+        {
+            const WithoutLock unlocked;
+            are_inside = class_sizes(label, n, n_classes, size, n_threads);
+        }
+        if (!are_inside) throw std::invalid_argument("a label is no class");
+        Py_RETURN_NONE;
+    });
+}
+
 inline PyObject* py_grouped_sums(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         PyObject* given[3];
@@ -109,6 +129,8 @@ inline const PyMethodDef methods_of_classes[] = {
      "numbered(labels, numbers): writes classes of equal labels, numbered by smallest member; returns their number."},
     {"first_members", py_first_members, METH_VARARGS,
      "first_members(labels, members): writes the smallest member of each class, of labels numbered by it."},
+    {"class_sizes", py_class_sizes, METH_VARARGS,
+     "class_sizes(labels, sizes, threads): writes how many members each class has."},
     {"grouped_sums", py_grouped_sums, METH_VARARGS,
      "grouped_sums(target, terms, sums): sums of field elements by target; fills the last."},
     {"field_product", py_field_product, METH_VARARGS,

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "buffers.hpp"
+#include "relift/equal_numbers.hpp"
 #include "relift/passes/conic_form.hpp"
 #include "relift/passes/stacking.hpp"
 #include "relift/passes/submatrix.hpp"
@@ -46,7 +47,7 @@ inline PyObject* py_submatrix(PyObject*, PyObject* arguments) {
             }
             if (sizeof(Index) == 4 && count > most_indices)
                 throw std::invalid_argument("the submatrix has 2^31 entries or more");
-            const bool are_shared = shares_values && is_one_value(M);
+            const bool are_shared = shares_values && M.n_entries() && are_same(M.values, M.n_entries(), n_threads);
             Room indices(count, sizeof(Index)), values(are_shared ? 0 : count, sizeof(double));
             {
                 const WithoutLock unlocked;
@@ -79,7 +80,7 @@ inline PyObject* py_entries_of_minors(PyObject*, PyObject* arguments) {
             Array<ListedEntry> listed;
             {
                 const WithoutLock unlocked;
-                listed = entries_of_minors(M, minors, n_wanted);
+                listed = entries_of_minors(M, minors, n_wanted, n_threads);
             }
             Room majors(listed.size(), 8), places(listed.size(), 8), values(listed.size(), sizeof(double));
             for (size_t k = 0; k < listed.size(); ++k) {

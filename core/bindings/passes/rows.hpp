@@ -104,7 +104,9 @@ inline PyObject* py_merge_columns(PyObject*, PyObject* arguments) {
         PyObject *A_given, *rows_given, *labels_given, *w_given;
         Py_ssize_t n_classes;
         double cancelled;
-        if (!PyArg_ParseTuple(arguments, "OOOnOd", &A_given, &rows_given, &labels_given, &n_classes, &w_given, &cancelled))
+        unsigned n_threads;
+        if (!PyArg_ParseTuple(arguments, "OOOnOdI", &A_given, &rows_given, &labels_given, &n_classes, &w_given, &cancelled,
+                              &n_threads))
             return nullptr;
         if (n_classes < 0) throw std::invalid_argument("the number of classes is negative");
         const Buffer rows_buffer(rows_given), labels_buffer(labels_given);
@@ -113,24 +115,26 @@ inline PyObject* py_merge_columns(PyObject*, PyObject* arguments) {
         const MatrixBuffers buffers(A_given, n);
         return by_width(buffers.is_wide(), [&](auto index) -> PyObject* {
             using Index = decltype(index);
-            const auto A = buffers.view<Index>(1);
+            const auto A = buffers.view<Index>(n_threads);
             const long long* rows = rows_buffer.integers<long long>("rows", n_rows);
             const long long* labels = labels_buffer.integers<long long>("labels", n);
-            bool is_inside = true;
-            for (size_t k = 0; k < n_rows; ++k) is_inside &= rows[k] >= 0 && size_t(rows[k]) < A.n_major;
-            for (size_t j = 0; j < n; ++j) is_inside &= labels[j] >= 0 && size_t(labels[j]) < n_labels;
-            if (!is_inside) throw std::invalid_argument("a row or label lies outside");
-            MergedColumns<Index> merged(A, rows, n_rows, labels, n_labels, w_buffer.doubles("w", n));
+            const double* w = w_buffer.doubles("w", n);
             Room offsets(n_labels + 1, sizeof(Index));
+            std::unique_ptr<MergedColumns<Index>> merged;
             size_t count;
             {
                 const WithoutLock unlocked;
-                count = merged.count(offsets.as<Index>());
+                if (!none_differ(n_rows, n_threads, [=](u64 k) { return u64(rows[k]) >= A.n_major; }) ||
+                    !none_differ(n, n_threads, [=](u64 j) { return u64(labels[j]) >= n_labels; }))
+                    throw std::invalid_argument("a row or label lies outside");
+                merged = std::make_unique<MergedColumns<Index>>(A, rows, n_rows, labels, n_labels, w, n_threads);
+                count = merged->count(offsets.as<Index>());
             }
             Room indices(count, sizeof(Index)), values(count, sizeof(double));
             {
                 const WithoutLock unlocked;
-                count = merged.fill(offsets.as<Index>(), indices.as<Index>(), values.as<double>(), cancelled);
+                count = merged->fill(offsets.as<Index>(), indices.as<Index>(), values.as<double>(), cancelled);
+                merged.reset();
             }
             return Py_BuildValue("NNNn", offsets.handed_over(), indices.handed_over(), values.handed_over(),
                                  Py_ssize_t(count));
@@ -175,7 +179,7 @@ inline const PyMethodDef methods_of_rows[] = {
      "multiples of an earlier one, and that one, by their places among the candidates, with the ratios, floats and exact; "
      "and whether there can be no others."},
     {"merge_columns", py_merge_columns, METH_VARARGS,
-     "merge_columns(A, rows, labels, n_classes, w, cancelled): offsets, indices and values by columns of some rows of a "
+     "merge_columns(A, rows, labels, n_classes, w, cancelled, threads): offsets, indices and values by columns of some rows of a "
      "matrix by rows, with columns of each class added, and how many are left."},
     {"admitted_sizes", py_admitted_sizes, METH_VARARGS,
      "admitted_sizes(A, is_by_rows, n, (l, u), m, variables, sizes): writes the least that a right-hand side admits of "

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "buffers.hpp"
+#include "relift/equal_numbers.hpp"
 
 namespace relift::bindings {
 
@@ -75,6 +76,24 @@ inline PyObject* py_extremes(PyObject*, PyObject* arguments) {
     });
 }
 
+inline PyObject* py_are_one_number(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject* given;
+        int by_bits;
+        unsigned n_threads;
+        if (!PyArg_ParseTuple(arguments, "OpI", &given, &by_bits, &n_threads)) return nullptr;
+        const Buffer vector(given);
+        const size_t n = vector.size();
+        const double* values = vector.doubles("vector", n);
+        bool are_one;
+        {
+            const WithoutLock unlocked;
+            are_one = by_bits ? are_same(values, n, n_threads) : are_equal(values, n, n_threads);
+        }
+        return PyBool_FromLong(are_one);
+    });
+}
+
 inline PyObject* py_fit(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         PyObject *vectors, *sizes, *kind;
@@ -99,6 +118,8 @@ inline PyObject* py_fit(PyObject*, PyObject* arguments) {
 inline const PyMethodDef methods_of_vectors[] = {
     {"are_finite", py_are_finite, METH_VARARGS,
      "are_finite(*vectors): whether all entries are finite numbers; None if some vector is not one of doubles."},
+    {"are_one_number", py_are_one_number, METH_VARARGS,
+     "are_one_number(vector, by_bits, threads): whether all equal the first one, or are it to the last bit."},
     {"largest", py_largest, METH_VARARGS,
      "largest(*vectors): the largest absolute value, 0 of none and NaN if there is one; None if some vector is not one of "
      "doubles."},

@@ -324,7 +324,7 @@ bool all_words_distinct(Word&& word, u32 size, u32 n_threads) {
             Word& word;
             u64 operator[](u64 k) const { return word(u32(k)); }
         } words{word};
-        const auto some = maybe_repeated<Array<u32>>(words, size, true);
+        const auto some = maybe_repeated(words, size, true, 1);
         return all_distinct_by_marks([&](u32 k) { return word(some[k]); }, u32(some.size()));
     }
     Array<u64> words(size);
@@ -347,25 +347,29 @@ struct Grouping {
 };
 
 // The same as below where most words are alone: those that are not are few, and looked for among themselves.
-inline Grouping group_mostly_alone(const u64* words, u32 size, u64 expected, i64* labels) {
-    const std::vector<u32> some = maybe_repeated(words, size, true), first = first_of_repeated(words, some);
+inline Grouping group_mostly_alone(const u64* words, u32 size, i64* labels, u32 n_threads) {
+    const Array<u32> some = maybe_repeated(words, size, true, n_threads), first = first_of_repeated(words, some);
+    Array<u32> later;  // of those, which are not the first of their class
+    for (u32 k = 0; k < some.size(); ++k)
+        if (first[k] != nobody && first[k] != k) later.push_back(k);
     Grouping grouping;
-    grouping.sizes.reserve(expected);
-    grouping.representatives.reserve(expected);
-    u32 k = 0;  // the next of those
-    for (u32 i = 0; i < size; ++i) {
-        const bool is_some = k < some.size() && some[k] == i;
-        const u32 leader = is_some ? first[k] : nobody;
-        const bool is_new = leader == nobody || leader == k;
-        k += is_some;
-        if (is_new) {
-            labels[i] = i64(grouping.n_classes());
-            grouping.sizes.push_back(1);
-            grouping.representatives.push_back(i);
-        } else {
-            labels[i] = labels[some[leader]];
-            ++grouping.sizes[u64(labels[i])];
+    grouping.sizes.resize(size - later.size());
+    grouping.representatives.resize(size - later.size());
+    over_range(size, threads_for(size, n_threads), [&](u64 begin, u64 end) {
+        const auto is_before = [&](u32 k, u64 place) { return some[k] < place; };
+        u64 n_before = u64(std::lower_bound(later.begin(), later.end(), begin, is_before) - later.begin());
+        for (u64 i = begin; i < end; ++i, ++n_before) {  // from one of the later ones to the next
+            const u64 next = n_before < later.size() ? std::min<u64>(some[later[n_before]], end) : end;
+            for (; i < next; ++i) {
+                labels[i] = i64(i - n_before);
+                grouping.sizes[i - n_before] = 1;
+                grouping.representatives[i - n_before] = u32(i);
+            }
         }
+    });
+    for (const u32 k : later) {
+        labels[some[k]] = labels[some[first[k]]];
+        ++grouping.sizes[u64(labels[some[k]])];
     }
     return grouping;
 }
@@ -374,7 +378,7 @@ inline bool are_mostly_alone(u32 size, u64 expected) { return size >= least_most
 
 // Groups equal words and writes the label of each; expected is a guess at the number of classes.
 inline Grouping group(const u64* words, u32 size, u64 expected, i64* labels) {
-    if (are_mostly_alone(size, expected)) return group_mostly_alone(words, size, expected, labels);
+    if (are_mostly_alone(size, expected)) return group_mostly_alone(words, size, labels, 1);
     struct Slot { u32 mark, label; };  // where marks agree, the words of the representatives are compared
     constexpr u32 none = ~u32(0);
     Grouping grouping;
@@ -489,8 +493,8 @@ inline Grouping group_by_hash(const u64* words, u32 size, u64 expected, i64* lab
 // of the parts are joined, part by part, so that their numbers are again those of smallest members.
 inline Grouping group(const u64* words, u32 size, u64 expected, i64* labels, u32 n_threads) {
     const u32 n_parts = threads_for(size, n_threads);
-    const bool is_filtered_soon = are_mostly_alone(size, expected) && size <= most_marks;  // threads would gain nothing
-    if (n_parts == 1 || is_filtered_soon) return group(words, size, expected, labels);
+    if (n_parts == 1) return group(words, size, expected, labels);
+    if (are_mostly_alone(size, expected)) return group_mostly_alone(words, size, labels, n_threads);
     if (expected > size / 16) return group_by_hash(words, size, expected, labels, n_parts);
     std::vector<Grouping> parts(n_parts);
     in_parallel(n_parts, [&](u32 k) {

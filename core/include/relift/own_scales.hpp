@@ -146,7 +146,8 @@ inline void find_own_scales(const OwnNumbers& given, bool sizes, bool signs, con
 }
 
 // The scales of members relative to the first member of their class; what rests has the scale 0.
-inline void take_relative(const i64* labels, const u8* states, u64 size, u64 n_classes, double* floats, u64* images) {
+inline void take_relative(const i64* labels, const u8* states, u64 size, u64 n_classes, double* floats, u64* images,
+                          u32 n_threads) {
     Array<u64> first(n_classes), inverse(n_classes);
     Array<double> unit(n_classes);
     u64 n_seen = 0;
@@ -157,14 +158,16 @@ inline void take_relative(const i64* labels, const u8* states, u64 size, u64 n_c
         }
     if (n_seen != n_classes) throw std::invalid_argument("labels are not numbered by first member");
     inverse = inverses(first.data(), u32(n_classes));
-    for (u64 k = 0; k < size; ++k) {
-        const bool is_at_rest = states[k] & rests;
-        images[k] = is_at_rest ? 0 : field_multiply(images[k], inverse[labels[k]]);
-        floats[k] = is_at_rest                 ? 0.0
-                    : images[k] == 1           ? 1.0
-                    : images[k] == modulus - 1 ? -1.0
-                                               : floats[k] / unit[labels[k]];
-    }
+    over_range(size, threads_for(size, n_threads), [&](u64 begin, u64 end) {
+        for (u64 k = begin; k < end; ++k) {
+            const bool is_at_rest = states[k] & rests;
+            images[k] = is_at_rest ? 0 : field_multiply(images[k], inverse[labels[k]]);
+            floats[k] = is_at_rest                 ? 0.0
+                        : images[k] == 1           ? 1.0
+                        : images[k] == modulus - 1 ? -1.0
+                                                   : floats[k] / unit[labels[k]];
+        }
+    });
 }
 
 // Conic rows: the size of the right-hand side, with its sign where that is open; +-1 without sizes. What is left of the

@@ -18,19 +18,21 @@ struct KnownProportions {
 // stand, how many there are, and how large the others are in units of the last. Rounding is far below `close`, since
 // nothing cancels. Each has an entry, and none of its entries is 0.
 template <class Index>
-std::vector<passes::RowPrint> alike_at_three_places(const SparseView<Index>& matrix) {
+std::vector<passes::RowPrint> alike_at_three_places(const SparseView<Index>& matrix, u32 n_threads) {
     Array<u64> words(matrix.n_major);
     const auto place_of = [&](u32 major, int k) {
         const u64 first = u64(matrix.offsets[major]), last = u64(matrix.offsets[major + 1]) - 1;
         return k == 0 ? first : k == 1 ? last : first + (last - first) / 2;
     };
-    for (u32 major = 0; major < matrix.n_major; ++major) {
-        const u64 length = u64(matrix.offsets[major + 1]) - u64(matrix.offsets[major]);
-        const auto index = [&](int k) { return u64(matrix.indices[place_of(major, k)]); };
-        words[major] = mix(mix(index(0) << 32 ^ index(1)) ^ (index(2) << 32 ^ length)) | 1;
-    }
+    over_range(matrix.n_major, threads_for(matrix.n_major, n_threads), [&](u64 first, u64 last) {
+        for (u32 major = u32(first); major < last; ++major) {
+            const u64 length = u64(matrix.offsets[major + 1]) - u64(matrix.offsets[major]);
+            const auto index = [&](int k) { return u64(matrix.indices[place_of(major, k)]); };
+            words[major] = mix(mix(index(0) << 32 ^ index(1)) ^ (index(2) << 32 ^ length)) | 1;
+        }
+    });
     u32 n_groups = 0;
-    std::vector<passes::RowPrint> prints = passes::prints_of_repeated(words, n_groups);
+    std::vector<passes::RowPrint> prints = passes::prints_of_repeated(words, n_groups, n_threads);
     for (passes::RowPrint& print : prints) {
         const auto size = [&](int k) { return std::fabs(matrix.values[place_of(print.row, k)]); };
         const double first = size(0) / size(1), middle = size(2) / size(1);
@@ -63,7 +65,7 @@ bool none_are_multiples(const SparseView<Index>& matrix, bool are_majors, u32 n_
     if (are_majors && std::find(values, end, 0.0) == end) {
         for (u32 major = 0; major < matrix.n_major; ++major)
             if (matrix.offsets[major] == matrix.offsets[major + 1]) return false;
-        const auto prints = alike_at_three_places(matrix);
+        const auto prints = alike_at_three_places(matrix, n_threads);
         bool some_are_close = false;
         for (u64 k = 1; k < prints.size() && !some_are_close; ++k) {
             some_are_close = passes::are_close(prints[k - 1], prints[k]);

@@ -4,11 +4,11 @@
 // each class, the sums (counting: multisets) of entries into every class agree. It does not depend on the seed, on
 // the order of entries or on the orientation of A, but for collisions of random words, which callers must rule out.
 #pragma once
-#include <atomic>
 #include <memory>
 #include <numeric>
 
 #include "both_sides.hpp"
+#include "equal_numbers.hpp"
 #include "hash_rounds.hpp"
 #include "proportions.hpp"
 #include "row_scales.hpp"
@@ -169,17 +169,6 @@ private:
 
     u64 value_word(u64 key) const { return key ? mix(key ^ mix(options_.seed + 1)) | 1 : 0; }
 
-    static bool are_all_equal(const double* values, u64 n_entries, u32 n_threads) {
-        const auto is_as_first = [&](double value) { return value == values[0]; };
-        const u64 n_first = std::min<u64>(n_entries, 4096);  // most matrices show it here if they have several values
-        if (!std::all_of(values, values + n_first, is_as_first)) return false;
-        std::atomic<bool> are_equal{true};
-        over_range(n_entries, n_threads, [&](u64 first, u64 last) {
-            if (!std::all_of(values + first, values + last, is_as_first)) are_equal = false;
-        });
-        return are_equal;
-    }
-
     Weights encode_values(const SparseView<Index>& matrix, bool without_diagonal) {
         const u64 n_entries = matrix.n_entries();
         const double* const values = matrix.values;
@@ -196,7 +185,7 @@ private:
                         if (!visit(u32(matrix.indices[e]) == j ? 0 : bits_of(values[e]))) return;
             }, word_of);
         const u32 n_threads = threads_for(n_entries, options_.n_threads);
-        if (n_entries && values[0] != 0 && word_of(bits_of(values[0])) && are_all_equal(values, n_entries, n_threads))
+        if (n_entries && values[0] != 0 && word_of(bits_of(values[0])) && are_equal(values, n_entries, n_threads))
             return Weights();
         const auto write_words = [&](u64 first, u64 last, u64* words) {
             ValueReader image(options_.reading, n_entries);

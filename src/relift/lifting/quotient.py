@@ -30,13 +30,14 @@ from relift.errors import PartitionError
 from relift.lifting.conic_quotient import ConicQuotient
 from relift.lifting.summed_entries import are_few, summed, with_merged_columns
 from relift.program.conic_rows import ConicRows
-from relift.program.index_sets import all_of, lengths, some_of
+from relift.program.equal_numbers import some_of
+from relift.program.index_sets import all_of, lengths
 from relift.program.other_order import by_rows
-from relift.program.passes import submatrix
+from relift.program.passes import entries_of, submatrix
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
 from relift.program.solution import Solution
-from relift.program.sparse_structure import MOST_NARROW, csc_from_dense, unchecked
+from relift.program.sparse_structure import csc_from_dense, index_type, unchecked
 from relift.records import cached_property, quick
 from relift.symmetry.find import Symmetry
 from relift.symmetry.partition import Partition
@@ -46,6 +47,9 @@ CANCELLED = 1e-14
 
 CANCELLED_WITH_SCALES = 1e-12
 """The same where terms were multiplied by scales, which are rounded themselves."""
+
+FEW_ROWS = 1 / 32
+"""Up to this share of the rows their entries are listed, where more would be copied as a matrix."""
 
 FEW_CLASSES = 64
 """Up to so many the quotient of P is made symmetric as a dense matrix."""
@@ -251,17 +255,25 @@ def _class_sums(vector: Vector, partition: Partition) -> Vector:
 def _quotient_of_A(A: SparseMatrix, rows: Partition, variables: Partition, w: Vector | None = None) -> SparseMatrix:
     """The representatives' rows, with entries of one variable class added."""
     labels, n_classes = variables.labels, variables.n_classes
+    shape = rows.n_classes, n_classes
     if A.format == "csr":
         return with_merged_columns(A, rows.representatives, labels, n_classes, w, _cancelled(w))
+    if rows.n_classes <= FEW_ROWS * rows.size:
+        some = entries_of(A, rows.representatives, None)  # nothing is made for columns without any
+        of_entries = labels[some.column]
+        if not are_few(np.bincount(of_entries)):
+            data = some.value if w is None else some.value * w[some.column]
+            narrow = index_type(data.size, shape)
+            return summed(some.row.astype(narrow), of_entries.astype(narrow), data, shape, _cancelled(w))
     part = submatrix(A, rows.representatives, None)  # the rest is never looked at
     counts = lengths(part.indptr)
     if are_few(np.bincount(labels, counts)):
         return with_merged_columns(by_rows(part), all_of(rows.n_classes), labels, n_classes, w, _cancelled(w))
     data = part.data if w is None else part.data * w.repeat(counts)
-    narrow = np.int32 if max(rows.n_classes, n_classes, part.nnz) < MOST_NARROW else np.int64
+    narrow = index_type(part.nnz, shape)
     owner: Integers = part.indices.astype(narrow, copy=False)
     of_columns: Integers = labels.astype(narrow, copy=False)
-    return summed(owner, of_columns.repeat(counts), data, (rows.n_classes, n_classes), _cancelled(w))
+    return summed(owner, of_columns.repeat(counts), data, shape, _cancelled(w))
 
 
 def _quotient_of_P(P: SparseMatrix, symmetry: Symmetry) -> SparseMatrix | None:

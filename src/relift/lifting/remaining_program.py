@@ -9,7 +9,8 @@ from relift.lifting.duplicate_rows import ROUNDING, Duplicates, find_duplicates
 from relift.lifting.reduction import Reduction, trivial_reduction
 from relift.lifting.substitution import Substitution
 from relift.lifting.tightest_bounds import NO_ROW, BoundingRows, BoundsOfRows, ExactSides, ScaledBounds
-from relift.program.index_sets import constant, numbered_among, some_of, taken, where
+from relift.program.equal_numbers import some_of
+from relift.program.index_sets import constant, numbered_among, taken, where
 from relift.program.passes import product, scan_rows, submatrix
 from relift.program.program import Program
 from relift.symmetry import finite_field as exact

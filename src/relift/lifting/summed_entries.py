@@ -14,6 +14,7 @@ from scipy import sparse
 from relift.arrays import Array, CoordinateMatrix, Indices, Integers, Labels, SparseMatrix, Vector
 from relift.program.passes import core_for, parts_of
 from relift.program.sparse_structure import unchecked
+from relift.threads import threads_for
 
 FEW = 4096
 """Up to so many entries SciPy's constructors are what costs."""
@@ -118,7 +119,7 @@ def with_merged_columns(
     parts = parts_of(A)
     offsets, indices, values, count = compiled.merge_columns(
         parts, np.ascontiguousarray(rows), np.ascontiguousarray(labels), n_classes,
-        None if w is None else np.ascontiguousarray(w), cancelled,
+        None if w is None else np.ascontiguousarray(w), cancelled, threads_for(A.indices.size),
     )  # fmt: skip
     kind, shape = parts[0].dtype, (rows.size, n_classes)
     made = np.frombuffer(values)[:count], np.frombuffer(indices, kind)[:count], np.frombuffer(offsets, kind)

@@ -169,22 +169,6 @@ def taken(words: FieldElements, places: Indices) -> FieldElements:
     return words.take(places)
 
 
-def some_of(vector: Vector, places: Indices) -> Vector:
-    """Some numbers of a vector; where all are equal, as bounds often are, the first ones without a copy.
-
-    Examples
-    --------
-    >>> ones, some = np.ones(5000), np.array([1, 3])
-    >>> np.shares_memory(some_of(ones, some), ones), some_of(np.arange(5000.0), some).tolist()
-    (True, [1.0, 3.0])
-    """
-    if KEPT_SIZE < vector.size >= places.size:
-        words = vector.view(np.uint64)  # zeros of different signs are not the same
-        if (words[:64] == words[0]).all() and (words == words[0]).all():
-            return vector[: places.size]
-    return vector.take(places)
-
-
 def shortened(vector: NDArray[ScalarT], words: FieldElements) -> NDArray[ScalarT]:
     """A vector, of which one number is enough where its words are one word that stands for all; contiguous.
 
@@ -201,14 +185,3 @@ def shortened(vector: NDArray[ScalarT], words: FieldElements) -> NDArray[ScalarT
     [[1.0], [1.0, 1.0, 1.0]]
     """
     return vector[:1] if words.strides == (0,) else np.ascontiguousarray(vector)
-
-
-def is_constant(vector: Vector) -> bool:
-    """Whether all numbers are equal; most vectors show that they are not by their first ones.
-
-    Examples
-    --------
-    >>> is_constant(np.ones(3)), is_constant(np.arange(3.0)), is_constant(np.empty(0))
-    (True, False, False)
-    """
-    return bool(vector.size and (vector[:64] == vector[0]).all() and (vector == vector[0]).all())

@@ -108,7 +108,7 @@ def numbers_of_classes(labels: Indices) -> Vector:
     """
     if core is None:
         return passes_reference.numbers_of_classes(labels)
-    return np.frombuffer(core.numbers_of_classes(np.ascontiguousarray(labels)))
+    return np.frombuffer(core.numbers_of_classes(np.ascontiguousarray(labels), threads_for(labels.size)))
 
 
 def spread(vector: Vector, sizes: Vector | None, representatives: Indices, labels: Indices) -> float:
@@ -160,6 +160,21 @@ def first_members(labels: Indices, n_classes: int) -> Indices:
     members = np.empty(n_classes, np.int64)
     core.first_members(np.ascontiguousarray(labels), members)
     return members
+
+
+def class_sizes(labels: Indices, n_classes: int) -> Indices:
+    """How many members each class has.
+
+    Examples
+    --------
+    >>> class_sizes(np.array([0, 1, 0, 2]), 3).tolist()
+    [2, 1, 1]
+    """
+    if core is None:
+        return passes_reference.class_sizes(labels, n_classes)
+    sizes = np.empty(n_classes, np.int64)
+    core.class_sizes(np.ascontiguousarray(labels), sizes, threads_for(labels.size))
+    return sizes
 
 
 def count_kinds(*words: FieldElements) -> tuple[int, int, int]:
@@ -532,6 +547,20 @@ def largest(*vectors: NDArray[np.generic]) -> float:
     """
     found = None if core is None else core.largest(*vectors)  # None where it does not read some
     return passes_reference.largest(*vectors) if found is None else found
+
+
+def are_one_number(vector: Vector, *, by_bits: bool = False) -> bool:
+    """Whether all numbers of a vector equal its first one, or are it to the last bit.
+
+    Examples
+    --------
+    >>> zeros = np.array([0.0, -0.0])
+    >>> are_one_number(zeros), are_one_number(zeros, by_bits=True)
+    (True, False)
+    """
+    if core is None:
+        return passes_reference.are_one_number(vector, by_bits=by_bits)
+    return bool(core.are_one_number(np.ascontiguousarray(vector), by_bits, threads_for(vector.size)))
 
 
 def extremes(*vectors: Vector) -> tuple[float, float]:

@@ -89,6 +89,17 @@ def first_members(labels: Indices) -> Indices:
     return np.flatnonzero(is_first)
 
 
+def class_sizes(labels: Indices, n_classes: int) -> Indices:
+    """By counting."""
+    return np.bincount(labels, minlength=n_classes).astype(np.int64, copy=False)
+
+
+def are_one_number(vector: Vector, *, by_bits: bool) -> bool:
+    """Compared with the first one."""
+    numbers = np.ascontiguousarray(vector).view(np.uint64) if by_bits else vector
+    return bool((numbers == numbers[:1]).all())
+
+
 def count_kinds(*words: FieldElements) -> tuple[int, int, int]:
     """Distinct tuples."""
     q, lb, ub, low, high, cost = (part.tolist() for part in words)

@@ -47,7 +47,8 @@ from relift.arrays import (
     is_sparse,
 )
 from relift.errors import NotANumberError, OptionError, ShapeError, SlowReferenceWarning
-from relift.program.index_sets import constant, constant_words, is_constant
+from relift.program.equal_numbers import is_constant
+from relift.program.index_sets import constant, constant_words
 from relift.program.sparse_structure import checked_sparse
 from relift.records import quick
 from relift.settings import Reading, check_choice

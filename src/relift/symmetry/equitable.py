@@ -22,7 +22,7 @@ import numpy as np
 from relift.arrays import Array, Flags, Indices, Vector
 from relift.program.cones import Cone
 from relift.program.conic_rows import KEPT_ROWS, ConicRows, rows_of_cones
-from relift.program.index_sets import is_constant
+from relift.program.equal_numbers import is_constant
 from relift.program.passes import (
     are_finite,
     entries_of,
@@ -79,9 +79,10 @@ def distance_from_equitable(
     )
     if (few_variables and few_rows) or distance == np.inf:
         return distance
-    g, h = _random_weights(variables, rows)
-    g, h = _times(g, w), _times(h, row_masses)
-    if by_row is not None:
+    # Only those are made that are asked: of nearly as many classes as members they take as long as a product.
+    g = None if few_rows and program.P is None else _times(numbers_of_classes(variables.labels), w)
+    h = None if few_variables else _times(numbers_of_classes(rows.labels), row_masses)
+    if h is not None and by_row is not None:
         h /= by_row
     if program.P is not None and not few_variables:
         sums, sizes, _, _ = products_and_sizes(program.P, g, None)

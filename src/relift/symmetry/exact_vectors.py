@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relift.arrays import FieldElements, ScalarT, Vector
-from relift.program.index_sets import constant_words, is_constant, shortened
+from relift.program.equal_numbers import is_constant
+from relift.program.index_sets import constant_words, shortened
 from relift.program.program import Program
 from relift.settings import Reading
 from relift.symmetry import finite_field as field

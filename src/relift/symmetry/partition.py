@@ -14,7 +14,7 @@ from relift.arrays import Indices, Labels, SparseMatrix
 from relift.errors import PartitionError
 from relift.program.arrays import kept
 from relift.program.index_sets import all_of, constant
-from relift.program.passes import first_members, numbered
+from relift.program.passes import class_sizes, first_members, numbered
 from relift.records import cached_property
 
 _WORDS = (np.dtype(np.int64), np.dtype(np.uint64))
@@ -130,7 +130,7 @@ class Partition:
         """How many members each class has."""
         if self.is_discrete:
             return constant(1, self.size)
-        return _read_only(np.bincount(self.labels, minlength=self.n_classes).astype(np.int64, copy=False))
+        return _read_only(class_sizes(self.labels, self.n_classes))
 
     @cached_property
     def representatives(self) -> Indices:

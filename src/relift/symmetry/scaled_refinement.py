@@ -41,7 +41,7 @@ from relift.symmetry.colour_refinement import (
 )
 from relift.symmetry.own_scales import RESTS, Masses, OwnScales
 from relift.symmetry.partition import KEPT_SIZE, Partition
-from relift.symmetry.scaled_refinement_reference import refine_up_to_scale_slowly
+from relift.symmetry.scaled_refinement_reference import refine_up_to_scale_slowly, sharpened_slowly
 from relift.threads import threads_for
 
 if field.CORE_IS_COMPILED:
@@ -218,26 +218,46 @@ def _relative(
     if is_inverse:
         floats, images = 1.0 / floats, field.inverse(images)
     if field.CORE_IS_COMPILED:
-        floats, images = floats.copy(), images.copy()
-        _core.relative_scales(classes.labels, states, classes.n_classes, floats, images)
+        if not is_inverse:  # parts of longer vectors, which are not kept
+            floats, images = floats.copy(), images.copy()
+        _core.relative_scales(classes.labels, states, classes.n_classes, floats, images, threads_for(size))
     else:
         first = classes.representatives
         images = field.multiply(images, field.inverse(images[first])[classes.labels])
         floats = floats / floats[first][classes.labels]
         floats, images = np.where(rests, 0.0, floats), np.where(rests, np.uint64(0), images)
-    return ClassScales(classes, _sharpened(floats, images, reading), images)
+    return ClassScales(classes, sharpened(floats, images, reading), images)
 
 
-def _sharpened(ratios: Vector, images: FieldElements, reading: Reading) -> Vector:
-    """The decimals of twelve digits, in place of floats that came out of a computation, where they are meant."""
-    odd = np.flatnonzero(images > 1)
-    if odd.size == 0:
+def sharpened(ratios: Vector, images: FieldElements, reading: Reading) -> Vector:
+    """The decimals of twelve digits, in place of floats that came out of a computation, where they are meant.
+
+    Parameters
+    ----------
+    ratios
+        The floats; they may be written over.
+    images
+        What they are exactly.
+    reading
+        How floats are read.
+
+    Examples
+    --------
+    >>> sharpened(np.array([0.1 + 0.2, 0.7]), field.images([0.3, 0.6]), "decimal").tolist()
+    [0.3, 0.7]
+    """
+    is_decimal, n_threads = reading == "decimal", threads_for(ratios.size)
+    if field.CORE_IS_COMPILED and _core.sharpen(ratios, images, _powers_of_ten(), is_decimal, n_threads):
         return ratios
-    some = ratios[odd]
-    digits = 11 - np.floor(np.log10(np.abs(some)))
-    usual = np.abs(digits) < 200
-    power = np.power(10.0, np.where(usual, digits, 0.0))
-    rounded = np.where(usual, np.round(some * power) / power, some)
-    ratios = ratios.copy()
-    ratios[odd] = np.where(field.images(rounded, reading) == images[odd], rounded, some)
-    return ratios
+    return sharpened_slowly(ratios, images, reading)  # which refuses what is no number
+
+
+@lru_cache(maxsize=1)
+def _powers_of_ten() -> tuple[Vector, Vector]:
+    """10^k from k = -220 on, and the least numbers whose logarithm is at least k: as NumPy rounds them."""
+    exponents = np.arange(-220, 221)
+    powers = np.power(10.0, exponents.astype(np.float64))
+    places_before = np.arange(-64, 9)  # by which floats near a power differ from it
+    near = (powers.view(np.int64)[:, None] + places_before).view(np.float64)
+    is_at_least = np.log10(near) >= exponents[:, None]
+    return powers, near[np.arange(exponents.size), is_at_least.argmax(axis=1)].copy()

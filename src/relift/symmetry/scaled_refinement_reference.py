@@ -187,3 +187,33 @@ def _added(target: Labels, terms: NDArray[Any], size: int) -> tuple[Vector, Vect
     np.add.at(total, target, terms)
     np.add.at(absolute, target, np.abs(terms))
     return total.astype(np.float64), absolute.astype(np.float64)
+
+
+def sharpened_slowly(ratios: Vector, images: FieldElements, reading: Reading) -> Vector:
+    """Each rounded to twelve digits, and kept where that has its image.
+
+    Parameters
+    ----------
+    ratios
+        Floats that came out of a computation.
+    images
+        What they are exactly.
+    reading
+        How floats are read.
+
+    Raises
+    ------
+    NotANumberError
+        If a ratio that is neither 0 nor 1 is NaN.
+    """
+    odd = np.flatnonzero(images > 1)
+    if odd.size == 0:
+        return ratios
+    some = ratios[odd]
+    digits = 11 - np.floor(np.log10(np.abs(some)))
+    usual = np.abs(digits) < 200
+    power = np.power(10.0, np.where(usual, digits, 0.0))
+    rounded = np.where(usual, np.round(some * power) / power, some)
+    ratios = ratios.copy()
+    ratios[odd] = np.where(field.images(rounded, reading) == images[odd], rounded, some)
+    return ratios

@@ -82,9 +82,9 @@ Multiples find_multiples(const SparseView<Index>& A, const long long* candidates
     for (size_t k = 0; k < n; ++k)
         for (u64 e = rows.offsets[k]; e < rows.offsets[k + 1]; ++e)
             words[k] += word_of(rows.entries[e].column) * mix(rows.entries[e].word);
-    std::vector<u32> all(n);
+    Array<u32> all(n);
     std::iota(all.begin(), all.end(), 0u);
-    const std::vector<u32> first = first_of_repeated(words.data(), all);
+    const Array<u32> first = first_of_repeated(words.data(), all);
     Multiples found;
     for (size_t k = 0; k < n; ++k) {
         const u32 lead = first[k];

@@ -57,15 +57,17 @@ void products_and_sizes(const SparseView<Index>& M, const double* of_majors, con
 }
 
 // A number for each class, 1 to 2, of either sign, as good as random; without one being drawn for every class.
-inline void numbers_of_classes(const int64_t* labels, size_t n, double* numbers) {
-    for (size_t i = 0; i < n; ++i) {
-        u64 word = (u64(labels[i]) + 1) * 0x9E3779B97F4A7C15ull;  // splitmix64
-        word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9ull;
-        word = (word ^ (word >> 27)) * 0x94D049BB133111EBull;
-        word ^= word >> 31;
-        const double size = 1.0 + double(word >> 11) * 0x1p-53;
-        numbers[i] = word & 1 ? size : -size;
-    }
+inline void numbers_of_classes(const int64_t* labels, size_t n, double* numbers, u32 n_threads) {
+    over_range(n, threads_for(n, n_threads), [&](u64 first, u64 last) {
+        for (u64 i = first; i < last; ++i) {
+            u64 word = (u64(labels[i]) + 1) * 0x9E3779B97F4A7C15ull;  // splitmix64
+            word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9ull;
+            word = (word ^ (word >> 27)) * 0x94D049BB133111EBull;
+            word ^= word >> 31;
+            const double size = 1.0 + double(word >> 11) * 0x1p-53;
+            numbers[i] = word & 1 ? size : -size;
+        }
+    });
 }
 
 // The matrix times x; terms are added in the order in which they are stored.

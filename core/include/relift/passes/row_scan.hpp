@@ -148,12 +148,12 @@ void add_ends(const SparseView<Index>& A, std::vector<RowPrint>& prints) {
 }
 
 // Prints of the rows whose word some other row has, by row; groups are numbered by their first rows.
-inline std::vector<RowPrint> prints_of_repeated(const Array<u64>& words, u32& n_groups) {
-    const std::vector<u32> some = maybe_repeated(words.data(), words.size(), false);
-    const std::vector<u32> first = first_of_repeated(words.data(), some);
+inline std::vector<RowPrint> prints_of_repeated(const Array<u64>& words, u32& n_groups, u32 n_threads) {
+    const Array<u32> some = maybe_repeated(words.data(), words.size(), false, n_threads);
+    const Array<u32> first = first_of_repeated(words.data(), some);
     std::vector<RowPrint> prints;
     prints.reserve(some.size() - size_t(std::count(first.begin(), first.end(), nobody)));
-    std::vector<u32> number(some.size());
+    Array<u32> number(some.size());
     n_groups = 0;
     for (size_t k = 0; k < some.size(); ++k) {
         if (first[k] == nobody) continue;
@@ -225,7 +225,7 @@ std::vector<long long> scan_rows(const SparseView<Index>& A, bool is_by_rows, u6
     u32 n_groups = 0;
     {
         const Array<u64> words = words_of_rows(A, is_by_rows, least, counts, n_threads);
-        prints = prints_of_repeated(words, n_groups);
+        prints = prints_of_repeated(words, n_groups, n_threads);
     }
     if (is_by_rows && !prints.empty()) {
         add_ends(A, prints);

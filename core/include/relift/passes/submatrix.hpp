@@ -49,14 +49,6 @@ size_t count_entries(const SparseView<Index>& M, const long long* majors, size_t
     return count;
 }
 
-// Whether all entries are the same number, with the same sign.
-template <class Index>
-bool is_one_value(const SparseView<Index>& M) {
-    const size_t n_entries = size_t(M.n_entries());
-    const auto is_as_first = [&](const double& value) { return std::memcmp(&value, M.values, sizeof value) == 0; };
-    return n_entries && std::all_of(M.values, M.values + n_entries, is_as_first);
-}
-
 // Values are not copied where there is no room given for them.
 template <class Index>
 void copy_entries(const SparseView<Index>& M, const long long* majors, size_t n_kept, const SomeMinors* some,
@@ -101,17 +93,16 @@ inline Numbered numbered(const long long* minors, size_t n_kept, size_t n_minor)
     return some;
 }
 
-// Calls work(major, e) for the entries of some minors, in the order of the majors. All entries are looked at in one row,
-// whatever major they have: where majors are short, to go from one to the next costs more than the look.
+// Calls work(major, e) for the entries of some minors in a range of majors, in the order of these. All entries are looked
+// at in one row, whatever major they have: where majors are short, to go from one to the next costs more than the look.
 template <class Index, class Work>
-void each_entry_of(const SparseView<Index>& M, const Numbered& minors, Work&& work) {
-    const size_t n_entries = size_t(M.offsets[M.n_major]);
-    size_t major = 0;
+void each_entry_of(const SparseView<Index>& M, const Numbered& minors, size_t major, size_t last_major, Work&& work) {
+    const size_t end = size_t(M.offsets[last_major]);
     constexpr size_t block = 256;
     u32 some[block];
-    for (size_t first = size_t(M.offsets[0]); first < n_entries; first += block) {
+    for (size_t first = size_t(M.offsets[major]); first < end; first += block) {
         size_t count = 0;
-        const size_t in_block = std::min(block, n_entries - first);
+        const size_t in_block = std::min(block, end - first);
         for (size_t k = 0; k < in_block; ++k) {
             some[count] = u32(k);
             count += minors.has(size_t(M.indices[first + k]));
@@ -126,13 +117,19 @@ void each_entry_of(const SparseView<Index>& M, const Numbered& minors, Work&& wo
 
 // The entries of some minors, which ascend, in the order of the majors.
 template <class Index>
-Array<ListedEntry> entries_of_minors(const SparseView<Index>& M, const long long* minors, size_t n_minors) {
+Array<ListedEntry> entries_of_minors(const SparseView<Index>& M, const long long* minors, size_t n_minors,
+                                     u32 n_threads) {
     const Numbered wanted = numbered(minors, n_minors, M.n_minor);
-    Array<ListedEntry> listed;
-    each_entry_of(M, wanted, [&](size_t major, size_t e) {
-        listed.push_back({(long long)major, (long long)wanted.place(size_t(M.indices[e])), M.values[e]});
+    const u32 n_parts = threads_for(M.n_entries(), n_threads);
+    std::vector<Array<ListedEntry>> parts(n_parts);
+    in_parallel(n_parts, [&](u32 k) {
+        Array<ListedEntry> listed;  // nobody else writes beside it
+        each_entry_of(M, wanted, first_major_of(M, k, n_parts), first_major_of(M, k + 1, n_parts), [&](size_t major, size_t e) {
+            listed.push_back({(long long)major, (long long)wanted.place(size_t(M.indices[e])), M.values[e]});
+        });
+        parts[k] = std::move(listed);
     });
-    return listed;
+    return joined(std::move(parts));
 }
 
 // The entries of some majors, one behind the other: places among the majors, minors and values.

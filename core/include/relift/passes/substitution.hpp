@@ -25,7 +25,7 @@ bool remaining_entries(const SparseView<Index>& A, bool is_by_rows, const long l
     } else {
         require_inside(A, 0, A.n_entries());
         const Numbered wanted = numbered(rows, n_rows, A.n_minor);
-        each_entry_of(A, wanted, [&](size_t j, size_t e) {
+        each_entry_of(A, wanted, 0, A.n_major, [&](size_t j, size_t e) {
             if (!is_left[j] || A.values[e] == 0) return;
             const size_t k = wanted.place(size_t(A.indices[e]));
             columns[k] = (long long)j, entries[k] = A.values[e];
