@@ -35,7 +35,7 @@ def residuals(
     r: float,
     point: tuple[_Vector | None, ...],
     more: tuple[_Vector | None, ...],
-    out: tuple[_Vector, ...],
+    out: tuple[_Vector | None, ...],
     threads: int,
     /,
 ) -> tuple[int, int, int, float, float, float, float, float, float]: ...

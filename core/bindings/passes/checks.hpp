@@ -94,7 +94,7 @@ inline PyObject* py_residuals(PyObject*, PyObject* arguments) {
         const Buffer q(vectors[0]), l(vectors[1]), u(vectors[2]), lb(vectors[3]), ub(vectors[4]), x(point[0]);
         const MaybeBuffer y(point[1]), w(point[2]), natural(more[0]), terms(more[1]), rho(more[2]),
             below(more[3]), above(more[4]);
-        const Buffer Ax(out[0], true), sizes(out[1], true);
+        const MaybeBuffer sizes(out[0], true), Px(out[1], true);
         Vectors of{};
         of.n = q.size(), of.m = l.size(), of.r = r;
         of.q = q.doubles("q", of.n), of.l = l.doubles("l", of.m), of.u = u.doubles("u", of.m);
@@ -103,7 +103,7 @@ inline PyObject* py_residuals(PyObject*, PyObject* arguments) {
         if (!of.y != !of.w) throw std::invalid_argument("y and w come together");
         of.more_natural = natural.doubles("natural", of.n), of.more_terms = terms.doubles("terms", of.n);
         of.more_rho = rho.doubles("rho", of.n);
-        of.Ax = Ax.doubles("Ax", of.m), of.sizes = sizes.doubles("sizes", of.n);
+        of.sizes = sizes.doubles("sizes", of.n), of.Px = Px.doubles("Px", of.n);
         const MatrixBuffers A_buffers(A_given, is_by_rows ? of.n : of.m);
         std::unique_ptr<MatrixBuffers> P_buffers;
         if (P_given != Py_None) P_buffers = std::make_unique<MatrixBuffers>(P_given, of.n);
@@ -118,12 +118,13 @@ inline PyObject* py_residuals(PyObject*, PyObject* arguments) {
             Residuals found;
             {
                 const WithoutLock unlocked;
-                Array<Column> columns;
-                Array<u8> asks;
-                found = residuals(A, P_buffers ? &P : nullptr, of, columns, asks, n_threads);
+                Array<double> own_sizes(of.sizes ? 0 : of.n);
+                if (!of.sizes) of.sizes = own_sizes.data();
+                AtVariables at;
+                found = residuals(A, P_buffers ? &P : nullptr, of, at, n_threads);
                 if (found.asks)
-                    found.fall = possible_fall(A, P_buffers ? &P : nullptr, of, found, columns, asks, below_marks,
-                                               above_marks, n_threads);
+                    found.fall = possible_fall(A, P_buffers ? &P : nullptr, of, found, at.columns, at.blocks, at.asks,
+                                               below_marks, above_marks, n_threads);
             }
             return Py_BuildValue("iiidddddd", int(found.is_in_range), int(found.is_finite),
                                  int(found.duals_are_finite), found.common,
@@ -206,8 +207,8 @@ inline const PyMethodDef methods_of_checks[] = {
     {"numbers_of_classes", py_numbers_of_classes, METH_VARARGS,
      "numbers_of_classes(labels, threads): a number for the class of each label."},
     {"residuals", py_residuals, METH_VARARGS,
-     "residuals(A, is_by_rows, P, (q, l, u, lb, ub), r, (x, y, w), (natural, terms, rho, below, above), (Ax, sizes), "
-     "threads): fills Ax and sizes; returns flags and residuals."},
+     "residuals(A, is_by_rows, P, (q, l, u, lb, ub), r, (x, y, w), (natural, terms, rho, below, above), (sizes, Px), "
+     "threads): fills sizes and Px, where there are arrays for them; returns flags and residuals."},
     {"ray_measures", py_ray_measures, METH_VARARGS,
      "ray_measures(A, is_by_rows, rows, columns): fills the largest entries of rows, and of columns where rows are divided "
      "by theirs."},

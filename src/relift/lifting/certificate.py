@@ -41,7 +41,7 @@ import numpy as np
 
 from relift.arrays import Vector
 from relift.errors import OptionError, ShapeError
-from relift.lifting.point_residuals import Duals, point_residuals
+from relift.lifting.point_residuals import Duals, PointResiduals, point_residuals
 from relift.lifting.ray_residuals import infeasibility_residual, unboundedness_residual
 from relift.program.arrays import as_floats
 from relift.program.huge_bounds import without_huge_bounds
@@ -165,13 +165,22 @@ def certify_as_written(program: Program, solution: Solution, tolerance: float = 
             return Certificate(tolerance, primal, ray_residual=unboundedness_residual(minimisation, solution.ray_x))
         if solution.x is None:
             return Certificate(tolerance)
-        objective = program.objective(solution.x)
         z = np.zeros(0) if len(program.quadratic) == 0 else solution.z
         v = np.zeros(0) if len(program.conic) == 0 else solution.v
         if solution.y is None or solution.w is None or z is None or v is None:
-            return Certificate(tolerance, point_residuals(minimisation, solution.x).primal, objective=objective)
+            found = point_residuals(minimisation, solution.x)
+            return Certificate(tolerance, found.primal, objective=_objective(program, solution.x, found))
         found = point_residuals(minimisation, solution.x, Duals(solution.y, solution.w, z, v))
+        objective = _objective(program, solution.x, found)
         return Certificate(tolerance, found.primal, found.dual, found.gap, objective=objective)
+
+
+def _objective(program: Program, x: Vector, found: PointResiduals) -> float:
+    """The objective in the sense of the program; the product with P is that of the residuals, if they have one."""
+    if found.Px is None:
+        return program.objective(x)
+    curvature = 0.5 * float(x @ found.Px)
+    return (curvature if program.sense == "min" else -curvature) + float(program.q @ x) + program.r
 
 
 def _with_fitting_vectors(program: Program, solution: Solution) -> Solution:

@@ -1,4 +1,7 @@
-"""The residuals of a point on its program, in two passes over A and one over P, compiled.
+"""The residuals of a point on its program, compiled: a pass over A, one over P, one over variables and one over rows.
+
+A is passed over again where gradients lead to where no own bound is, since rows may imply one there, and by columns,
+where products of broken rows were found with other sizes than those in the end.
 
 Where there is no compiled core, :mod:`~relift.lifting.residuals_reference` does the same; the formulas are explained in
 :mod:`~relift.lifting.certificate`.
@@ -6,7 +9,7 @@ Where there is no compiled core, :mod:`~relift.lifting.residuals_reference` does
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias, final
 
 import numpy as np
@@ -28,11 +31,20 @@ __all__ = ["Duals", "PointResiduals", "point_residuals"]
 @quick
 @dataclass(frozen=True)
 class PointResiduals:
-    """All relative; the last two NaN where there are no dual values."""
+    """All relative; dual residual and gap NaN where there are no dual values.
+
+    Parameters
+    ----------
+    primal, dual, gap
+        The residuals.
+    Px
+        The product of P with the point, where it was computed on the way; None without P and where it was not.
+    """
 
     primal: float
     dual: float = float("nan")
     gap: float = float("nan")
+    Px: Vector | None = field(default=None, repr=False, compare=False)
 
 
 def point_residuals(program: Program, x: Vector, duals: Duals | None = None) -> PointResiduals:
@@ -56,13 +68,13 @@ def point_residuals(program: Program, x: Vector, duals: Duals | None = None) -> 
     compiled = core_for(program.A, program.P)
     if compiled is None:
         return residuals_slowly(program, x, duals)
-    n, m = program.n_variables, program.n_rows
     has_more = bool(len(program.quadratic) or len(program.conic))
     y = w = None
     if duals is not None:
         y, w, z = np.ascontiguousarray(duals.y), np.ascontiguousarray(duals.w), np.maximum(duals.z, 0.0)
     more = _of_constraints(program, x, duals) if has_more else _NOTHING_MORE
-    Ax, sizes = np.empty(m), np.empty(n)
+    sizes = np.empty(program.n_variables) if has_more else None
+    Px = None if program.P is None else np.empty(program.n_variables)
     is_in_range, is_finite, duals_are_finite, common, scale, primal, dual, gap, may_fall = compiled.residuals(
         parts_of(program.A, program.P), program.A.format == "csr",
         None if program.P is None else parts_of(program.P, program.A),
@@ -71,27 +83,25 @@ def point_residuals(program: Program, x: Vector, duals: Duals | None = None) -> 
             for vector in (program.q, program.l, program.u, program.lb, program.ub)
         ),
         program.r,
-        (np.ascontiguousarray(x), y, w), more, (Ax, sizes),
+        (np.ascontiguousarray(x), y, w), more, (sizes, Px),
         threads_for(program.A.indices.size + (0 if program.P is None else program.P.indices.size)),
     )  # fmt: skip
     if not is_in_range:
         return residuals_slowly(program, x, duals)
     if not is_finite:
         return PointResiduals(np.inf) if duals is None else PointResiduals(np.inf, np.inf, np.inf)
-    at = ScaledPoint(program, x, sizes, scale, common)
     usable = duals if duals is not None and duals_are_finite and (not has_more or duals.are_finite) else None
-    if has_more:
+    if sizes is not None:
+        at = ScaledPoint(program, x, sizes, scale, common)
         pushed, off_cones, of_cones = at.terms_of_cones(None if usable is None else usable.v)
         primal = max(primal, at.excess_of_quadratic_rows(), pushed)
         if usable is not None:
             dual, gap = max(dual, off_cones), gap + of_cones + at.gap_of_quadratic_rows(z)
     if duals is None:
-        return PointResiduals(primal)
-    return (
-        PointResiduals(primal, np.inf, np.inf)
-        if usable is None
-        else PointResiduals(primal, dual, (gap + may_fall) / scale)
-    )
+        return PointResiduals(primal, Px=Px)
+    if usable is None:
+        return PointResiduals(primal, np.inf, np.inf, Px)
+    return PointResiduals(primal, dual, (gap + may_fall) / scale, Px)
 
 
 More: TypeAlias = tuple[Vector | None, Vector | None, Vector | None, Vector | None, Vector | None]
