@@ -58,7 +58,7 @@ def _unbroken(stream: TextIO | None, descriptor: int) -> TextIO:
 
 
 def flush_or_drop() -> None:
-    """Write what is left for stdout and stderr; where there is no room for it, that has been told, and it is dropped."""
+    """Write what is left for stdout and stderr; drop it where there is no room, which has been told."""
     try:
         sys.stdout.flush()
     except OSError:  # pointed elsewhere, or Python complains when it flushes what is left
