@@ -51,7 +51,7 @@ def check_labels(given: Mapping[str, object], matrices: Mapping[str, object]) ->
 
 
 def _labels_of_vector(given: object) -> list[object]:
-    shape = getattr(given, "shape", ())
+    shape: tuple[int, ...] = getattr(given, "shape", ())
     return _labels(given, "columns" if len(shape) == 2 and shape[0] == 1 != shape[1] else "index")
 
 
