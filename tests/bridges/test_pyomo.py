@@ -105,6 +105,19 @@ def test_a_model_that_is_changed_is_solved_again() -> None:
         assert status == "infeasible" or pyo.value(model.total) == pytest.approx(need)
 
 
+def test_a_parameter_that_becomes_zero_takes_its_coefficient_out() -> None:
+    model = pyo.ConcreteModel()
+    model.share = pyo.Param(mutable=True, initialize=2.0)
+    model.x = pyo.Var(range(3), bounds=(0, 5))
+    model.total = pyo.Objective(expr=model.x[0] + 2 * model.x[1] + 3 * model.x[2])
+    model.demand = pyo.Constraint(expr=model.share * model.x[0] + model.x[1] + model.x[2] >= 6)
+    solver = pyo.SolverFactory("relift")
+    for share, total in ((2.0, 3.0), (0.0, 13.0), (1.0, 7.0)):
+        model.share.set_value(share)
+        solver.solve(model)
+        assert pyo.value(model.total) == pytest.approx(total)
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_objectives_that_follow_each_other_leave_nothing_behind(seed: int) -> None:
     """Pyomo itself leaves the quadratic part of the last objective in the model where the next one has none."""
