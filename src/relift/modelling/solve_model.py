@@ -261,8 +261,10 @@ def _what_fits(solution: Solution, program: Program) -> Solution | None:
     """The parts of an answer that have the size of another program: rows and cones come and go with the data."""
     if solution.x is None or solution.x.size != program.n_variables:
         return None
-    sizes = {"y": program.n_rows, "z": len(program.quadratic), "v": program.conic.n_rows}
-    return replace(solution, **{name: None for name, size in sizes.items() if np.size(getattr(solution, name)) != size})
+    y = solution.y if np.size(solution.y) == program.n_rows else None
+    z = solution.z if np.size(solution.z) == len(program.quadratic) else None
+    v = solution.v if np.size(solution.v) == program.conic.n_rows else None
+    return solution.but(y=y, z=z, v=v)
 
 
 def check_options(options: Mapping[str, object]) -> None:
