@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 import numpy as np
 
-from relift.arrays import SparseMatrix
+from relift.arrays import SparseMatrix, Vector
 from relift.errors import DataError, OptionError
 from relift.grounding.ground import GroundProgram, ground
 from relift.language.checked_model import CheckedModel
@@ -261,10 +261,15 @@ def _what_fits(solution: Solution, program: Program) -> Solution | None:
     """The parts of an answer that have the size of another program: rows and cones come and go with the data."""
     if solution.x is None or solution.x.size != program.n_variables:
         return None
-    y = solution.y if np.size(solution.y) == program.n_rows else None
-    z = solution.z if np.size(solution.z) == len(program.quadratic) else None
-    v = solution.v if np.size(solution.v) == program.conic.n_rows else None
-    return solution.but(y=y, z=z, v=v)
+
+    def of_size(vector: Vector | None, size: int) -> Vector | None:
+        return vector if vector is not None and vector.size == size else None
+
+    return solution.but(
+        y=of_size(solution.y, program.n_rows),
+        z=of_size(solution.z, len(program.quadratic)),
+        v=of_size(solution.v, program.conic.n_rows),
+    )
 
 
 def check_options(options: Mapping[str, object]) -> None:
