@@ -5,13 +5,18 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
+import sys
 import tempfile
 from collections.abc import Iterator
+from io import BufferedWriter
 from pathlib import Path
 from typing import BinaryIO, cast
 
-_OF_WRITING = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS}
+_OF_WRITING = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, errno.EBADF}
 """What can go wrong when bytes are written to a file that is open."""
+_STREAM = re.compile(r"/dev/(stdout|stderr)\Z|/(?:dev|proc/self)/fd/(\d+)\Z")
+"""A stream of this process: a file behind it must not be replaced, since the stream would go on in the old one."""
 
 
 @contextlib.contextmanager
@@ -24,7 +29,8 @@ def write_atomically(path: str | Path) -> Iterator[BinaryIO]:
     Parameters
     ----------
     path
-        The target. A link is followed; a device such as ``/dev/stdout`` is written directly.
+        The target. A link is followed; a device is written directly, and so is an open stream such as
+        ``/dev/stdout``, whatever file or pipe it leads to.
 
     Examples
     --------
@@ -36,6 +42,10 @@ def write_atomically(path: str | Path) -> Iterator[BinaryIO]:
     ('42', ['answer.txt'])
     >>> folder.cleanup()
     """
+    if (stream := _STREAM.match(os.path.abspath(path))) is not None:
+        with _naming(path), _opened_again(stream) as file:
+            yield file
+        return
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise IsADirectoryError(21, "Is a directory", str(path))
@@ -57,6 +67,15 @@ def write_atomically(path: str | Path) -> Iterator[BinaryIO]:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
             raise
+
+
+def _opened_again(stream: re.Match[str]) -> BufferedWriter:
+    """Open a stream of this process a second time, such that both go on where the other one has ended."""
+    for buffered in (sys.stdout, sys.stderr):
+        if buffered is not None:
+            buffered.flush()
+    number = int(stream[2]) if stream[2] else ("stdout", "stderr").index(stream[1]) + 1
+    return open(os.dup(number), "wb")
 
 
 @contextlib.contextmanager

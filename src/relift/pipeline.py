@@ -304,7 +304,7 @@ def _solve_exactly(
     run = CertifiedSolve(lifting, settings, start, progress)
     solution = run.best_answer(chosen, point)
     attempts, seconds = tuple(run.attempts), run.seconds
-    if solution.status in UNPROVED and not lifting.is_trivial:
+    if solution.status in UNPROVED and not lifting.is_original:
         unlifted = LiftSettings("none", reduce=False)
         whole, found = _another_way(lifting.program, unlifted, settings, chosen, start, point, progress)
         attempts += tuple(replace(each, message=f"without lifting: {each.message}") for each in whole.attempts)

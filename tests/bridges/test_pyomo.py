@@ -105,6 +105,51 @@ def test_a_model_that_is_changed_is_solved_again() -> None:
         assert status == "infeasible" or pyo.value(model.total) == pytest.approx(need)
 
 
+def test_a_parameter_that_becomes_zero_takes_its_coefficient_out() -> None:
+    model = pyo.ConcreteModel()
+    model.share = pyo.Param(mutable=True, initialize=2.0)
+    model.x = pyo.Var(range(3), bounds=(0, 5))
+    model.total = pyo.Objective(expr=model.x[0] + 2 * model.x[1] + 3 * model.x[2])
+    model.demand = pyo.Constraint(expr=model.share * model.x[0] + model.x[1] + model.x[2] >= 6)
+    solver = pyo.SolverFactory("relift")
+    for share, total in ((2.0, 3.0), (0.0, 13.0), (1.0, 7.0)):
+        model.share.set_value(share)
+        solver.solve(model)
+        assert pyo.value(model.total) == pytest.approx(total)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_objectives_that_follow_each_other_leave_nothing_behind(seed: int) -> None:
+    """Pyomo itself leaves the quadratic part of the last objective in the model where the next one has none."""
+    random = np.random.default_rng(seed)
+    model = pyo.ConcreteModel()
+    model.x = x = pyo.Var(range(3), bounds=(0, 10))
+    model.weight = pyo.Param(mutable=True, initialize=1.0)
+    model.demand = pyo.Constraint(expr=x[0] + x[1] + x[2] >= 7)
+    model.total = pyo.Objective(expr=x[0])
+    model.y = pyo.Var(bounds=(-1, 3))
+    objectives = [
+        (pyo.minimize, x[0] + 2 * x[1] + 3 * x[2]),
+        (pyo.minimize, x[0] + model.weight * x[1] ** 2),
+        (pyo.maximize, x[0] + x[1]),
+        (pyo.maximize, x[0] - model.weight * (x[2] - 2) ** 2),
+        (pyo.minimize, (x[2] - 3) ** 2 + x[0] ** 2 + 0.5 * x[0] * x[1] + x[1] ** 2),
+        (pyo.minimize, (model.y - 1) ** 2 + model.y + x[1]),
+        (pyo.minimize, 5.0),
+    ]
+    kept = pyo.SolverFactory("relift")
+    for number in random.permutation(len(objectives)):
+        sense, expression = objectives[number]
+        model.total.set_value(expression)
+        model.total.sense = sense
+        model.weight.set_value(float(random.integers(1, 4)))
+        found = []
+        for solver in (kept, pyo.SolverFactory("relift")):
+            solver.solve(model)
+            found.append(pyo.value(model.total))
+        assert found[0] == pytest.approx(found[1], rel=1e-5, abs=1e-5)
+
+
 def test_integer_models_are_refused_or_passed_whole() -> None:
     model = pyo.ConcreteModel()
     model.take = pyo.Var(range(3), domain=pyo.Binary)

@@ -148,6 +148,32 @@ def test_solve_lift_expand_and_check_fit_together(
     assert run(["check", str(triangle), str(expanded), "-q"]) == 0
 
 
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["lift", "a.mps", "-o", "a.mps"], "--output would overwrite a.mps, which this command reads."),
+        (["lift", "a.mps", "-o", "./link.mps"], "--output would overwrite a.mps, which this command reads."),
+        (["lift", "link.mps", "-o", "a.mps"], "--output would overwrite link.mps, which this command reads."),
+        (["lift", "a.mps", "-o", "a.mps", "--map", "m.json"], "--output would overwrite a.mps, which this command"),
+        (["lift", "a.mps", "--map", "a.mps"], "a.mps: the file extension is unknown. Expected one of: .json."),
+        (["expand", "a.mps", "s.json", "-o", "s.json"], "--output would overwrite s.json, which this command reads."),
+        (["p.json", "-o", "p.json"], "--output would overwrite p.json, which this command reads."),
+    ],
+)
+def test_no_command_writes_over_what_it_reads(
+    words: list[str], sentence: str, triangle: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(triangle.parent)
+    Path("a.mps").write_bytes(triangle.read_bytes())
+    Path("link.mps").symlink_to("a.mps")
+    Path("s.json").write_text("{}")
+    Path("p.json").write_text("{}")
+    assert run(words) == 2
+    assert error_of(capsys).startswith(sentence)
+    assert Path("a.mps").read_bytes() == triangle.read_bytes()
+    assert Path("s.json").read_text() == Path("p.json").read_text() == "{}"
+
+
 def test_a_map_that_does_not_fit_is_refused(triangle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     map_file, answer = tmp_path / "map.json", tmp_path / "s.json"
     assert run(["lift", str(triangle), "--map", str(map_file), "--lift", "none", "-q"]) == 0

@@ -13,14 +13,16 @@ import pytest
 from tests.bridges.highs.models import random_model
 
 import relift
-from relift.cli.highs_command import main, run, words_of
-from relift.errors import OptionError, UnsupportedError
+from relift.cli.highs_command import run, words_of
+from relift.errors import FileFormatError, OptionError, UnsupportedError
 from relift.formats.solutions import read_solution
 
 RING = relift.Program(
     q=np.ones(8), A=np.eye(8) + np.roll(np.eye(8), 1, axis=1), l=np.ones(8), lb=0, ub=1,
     variable_names=[f"shop{j}" for j in range(8)], row_names=[f"street{i}" for i in range(8)],
 )  # fmt: skip
+
+MAIN = [sys.executable, "-c", "from relift.cli.highs_command import main; main()"]
 
 
 @pytest.fixture
@@ -153,13 +155,65 @@ def test_the_process_says_one_sentence_and_ends_as_highs_does(tmp_path: Path) ->
         ([str(tmp_path / "ranges.lp"), "--solution_file", "none/x.sol"], "none/x.sol: No such file or directory."),
         ([str(tmp_path / "broken.mps"), "--lifd", "x"], "neither relift nor HiGHS has an option 'lifd'."),
     ):
-        command = [sys.executable, "-c", "from relift.cli.highs_command import main; main()", *words]
+        command = [*MAIN, *words]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 255
         assert said in done.stderr
         assert done.stderr.startswith("relift-highs: ")
         assert "getOptionIndex" not in done.stdout
         assert "Traceback" not in done.stderr
+
+
+def test_the_model_is_not_written_over(ring: Path) -> None:
+    before = ring.read_bytes()
+    for name in ("solution_file", "write_basis_file", "write_model_file", "log_file"):
+        with pytest.raises(OptionError, match=rf"--{name} would overwrite .*ring\.mps, which this command reads"):
+            run([str(ring), f"--{name}", str(ring)])
+    with pytest.raises(OptionError, match=r"--write_model_file would overwrite .*x\.mps, which --solution_file writes"):
+        run([str(ring), "--solution_file", str(ring.with_name("x.mps")), "--write_model_file", f"{ring.parent}/x.mps"])
+    assert ring.read_bytes() == before
+
+
+def test_an_options_file_in_another_encoding_is_told(ring: Path) -> None:
+    options = ring.with_suffix(".opt")
+    options.write_bytes(b"presolve = off # caf\xe9\n")
+    with pytest.raises(FileFormatError, match=r"ring\.opt is not UTF-8 text\. Save it as UTF-8\."):
+        words_of([str(ring), "--options_file", str(options)])
+
+
+@pytest.mark.parametrize(
+    ("to", "code", "said"), [(">&-", 0, ""), ("| head -c 1", 0, ""), ("> /dev/full", 255, "No space left")]
+)
+def test_output_that_nobody_takes_is_told_or_dropped(to: str, code: int, said: str, ring: Path) -> None:
+    if "/dev/full" in to and not Path("/dev/full").exists():
+        pytest.skip("no /dev/full here")
+    solution = ring.with_suffix(".sol")
+    words = shlex.join([*MAIN, str(ring), "--solution_file", str(solution)])
+    ended = ring.with_suffix(".code")
+    command = f"{{ {words}; echo $? > {shlex.quote(str(ended))}; }} {to}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False, timeout=600)
+    assert int(ended.read_text()) == code
+    assert "Traceback" not in done.stderr
+    assert said in done.stderr
+    if code == 0:
+        assert done.stderr == ""
+        assert certify_file(solution)
+
+
+@pytest.mark.parametrize("to", ["| cat", "> all.txt; cat all.txt"])
+@pytest.mark.parametrize("stream", ["/dev/stdout", "/dev/fd/1"])
+def test_the_solution_may_go_to_stdout(to: str, stream: str, ring: Path) -> None:
+    if not Path("/dev/fd").exists():
+        pytest.skip("no /dev/fd here")
+    words = shlex.join([*MAIN, str(ring), "--solution_file", stream])
+    done = subprocess.run(
+        ["sh", "-c", f"{words} {to}"], capture_output=True, text=True, check=False, timeout=600, cwd=ring.parent
+    )
+    assert done.stderr == ""
+    lines = done.stdout.splitlines()
+    places = [lines.index(line) for line in ("# Columns 8", "# Rows 8", "Objective value     :  4.0000000000e+00")]
+    assert places == sorted(places)
+    assert lines[0].startswith("Running HiGHS")
 
 
 @pytest.mark.parametrize(
@@ -170,14 +224,10 @@ def test_the_process_says_one_sentence_and_ends_as_highs_does(tmp_path: Path) ->
         (["--version"], "with HiGHS 1."),
     ],
 )
-def test_help_and_version_are_printed(
-    words: list[str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["relift-highs", *words])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 0
-    assert said in capsys.readouterr().out
+def test_help_and_version_are_printed(words: list[str], said: str) -> None:
+    done = subprocess.run([*MAIN, *words], capture_output=True, text=True, check=False, timeout=600)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert said in done.stdout
 
 
 def test_pulp_starts_it_as_it_starts_highs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -324,6 +324,18 @@ def test_a_semicolon_within_a_name_is_a_character_of_it() -> None:
     assert program_from_lp("min y;1\nst\n c: y;1 + x; >= 1\nend", "m").variable_names == ["y;1", "x;"]
 
 
+@pytest.mark.parametrize("word", ["(x", "y)", "f((x)"])
+def test_parentheses_around_terms_are_not_read_as_parts_of_names(word: str) -> None:
+    text = f"min\n z + 2 {word} + 3 z\nst\n c: z >= 1\nend"
+    sentence = f"m, line 2: the parentheses of {word!r} do not match: LP format has none but in names, such as x(1)."
+    with pytest.raises(FileFormatError, match=f"^{re.escape(sentence)}$"):
+        program_from_lp(text, "m")
+
+
+def test_parentheses_within_a_name_are_characters_of_it() -> None:
+    assert program_from_lp("min x(1,2)\nst\n (c): x(1,2) + (y) >= 1\nend", "m").variable_names == ["x(1,2)", "(y)"]
+
+
 def test_names_may_begin_like_numbers_of_other_languages() -> None:
     program = program_from_lp("min 2 inflow + 0x1 + nano\nst\n c: inflow + x1 - inf5 >= 2\nend", "m")
     assert program.variable_names == ["inflow", "x1", "nano", "inf5"]

@@ -9,6 +9,7 @@ import pytest
 
 import relift.cvxpy
 from relift import Program, Solution, Status, certify, solve
+from relift.errors import BackendError
 from relift.lifting.lifting import lift
 from relift.program.huge_bounds import NO_BOUND
 from relift.settings import LiftSettings, SolverSettings
@@ -255,3 +256,16 @@ def test_a_solver_that_cannot_be_stopped_is_not_given_a_time_limit_of_ours() -> 
     result = solve(falls, backend="piqp")
     assert result.status == Status.FAILURE
     assert any("without lifting" in each.message for each in result.attempts)
+
+
+@pytest.mark.parametrize("factor", [1e16, 1e199, 1e201, 1e300, 1e305])
+def test_coefficients_near_the_largest_float_do_not_crash_highs(factor: float) -> None:
+    program = Program(q=[1.0, 1.0, 1.0], A=np.array([[1.0, 2, 3], [4, 5, 6]]) * factor, l=1.0, lb=0.0, ub=10.0)
+    if factor <= 1e199:
+        assert HighsBackend().solve(program, SolverSettings()).status is Status.OPTIMAL
+    else:
+        with pytest.raises(BackendError, match="HiGHS refuses the program"):
+            HighsBackend().solve(program, SolverSettings())
+    result = solve(program)
+    assert result.status is Status.OPTIMAL
+    assert certify(program, result.solution).is_optimal

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -90,3 +91,50 @@ def test_switches_of_numpy_are_switches() -> None:
     program = Program(q=[1, 1], A=[[1, 1]], l=[1], lb=0)
     switches: dict[str, Any] = {"sizes": np.bool_(False), "vertex": np.bool_(True)}
     assert solve(program, **switches).objective == pytest.approx(1)
+
+
+ORDERED, SHUFFLED = ["a", "b", "c"], ["c", "a", "b"]
+
+
+def _labelled(name: str, labels: list[str]) -> Any:
+    pandas = pytest.importorskip("pandas")
+    if name == "P":
+        return pandas.DataFrame(np.eye(3), index=labels, columns=labels)
+    if name == "A":
+        return pandas.DataFrame(np.ones((3, 3)), index=[1, 2, 3], columns=labels)
+    if name == "wide ub":
+        return pandas.DataFrame(np.ones((1, 3)), columns=labels)
+    return pandas.Series([0.0, 0.0, 0.0], index=labels)
+
+
+@pytest.mark.parametrize("name", ["q", "lb", "ub", "P", "wide ub"])
+def test_labels_in_another_order_are_refused_and_the_same_order_is_not(name: str) -> None:
+    argument = name.removeprefix("wide ")
+    parts: dict[str, Any] = {"A": _labelled("A", ORDERED), "l": -1.0}
+    sentence = f"{argument} has the labels of A in another order: label 0 is 'c', and that of A is 'a'. Bring them into"
+    with pytest.raises(ShapeError, match=f"^{re.escape(sentence)}") as caught:
+        Program(**parts, **{argument: _labelled(name, SHUFFLED)})
+    assert caught.value.argument == argument
+    for labels in (ORDERED, ["a", "b", "d"]):  # other labels say nothing about places
+        assert Program(**parts, **{argument: _labelled(name, labels)}).n_variables == 3
+    given: dict[str, Any] = {"A": np.ones((3, 3)), "l": -1.0, argument: _labelled(name, SHUFFLED)}
+    assert Program(**given).n_variables == 3  # nothing contradicts it
+
+
+def test_labels_of_rows_in_another_order_are_refused() -> None:
+    pandas = pytest.importorskip("pandas")
+    A, sides = _labelled("A", ORDERED), pandas.Series([1.0, 2.0, 3.0], index=[3, 2, 1])
+    with pytest.raises(
+        ShapeError, match="l has the labels of A in another order: label 0 is '3', and that of A is '1'"
+    ):
+        Program(A=A, l=sides)
+    assert Program(A=A, l=sides[::-1]).l.tolist() == [3.0, 2.0, 1.0]
+    assert Program(A=A, l=sides.to_numpy()).l.tolist() == [1.0, 2.0, 3.0]
+    with pytest.raises(ShapeError, match="u has the labels of l in another order"):
+        Program(A=np.ones((3, 3)), l=sides, u=sides[::-1])
+
+
+def test_an_index_of_P_in_another_order_than_its_columns_is_refused() -> None:
+    frame = _labelled("P", ORDERED).reindex(SHUFFLED)
+    with pytest.raises(ShapeError, match="the index of P has the labels of P in another order"):
+        Program(P=frame)

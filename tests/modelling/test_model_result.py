@@ -196,6 +196,25 @@ def test_solving_again_gives_the_program_of_a_fresh_start() -> None:
     assert moved["coslack"].n_rows == 2
 
 
+@pytest.mark.parametrize(
+    "term", ["norm{I in hard(I)} x(I)", "sum{I in hard(I)} exp(x(I))", "max{I in hard(I)} (x(I))", "0"]
+)
+def test_cones_and_rows_may_come_and_go_where_the_variables_stay(term: str) -> None:
+    text = f"""
+        relation item/1, hard/1;  item := {{1..4}};
+        var x(I) in item(I) >= 0;
+        minimize cost: sum{{I in item(I)}} I*x(I) + {term};
+        subject to all: sum{{I in item(I)}} x(I) >= 3;
+        subject to some forall {{I in hard(I)}}: x(I)**2 <= 4;
+    """
+    answer = relift.solve_model(text, {"hard": [1, 2]})
+    for hard in ([1, 2, 3, 4], [1], [2, 3], [1, 2, 3]):
+        answer = answer.resolve(data={"hard": hard})
+        fresh = relift.solve_model(text, {"hard": hard})
+        assert answer.status == fresh.status == "optimal"
+        assert answer.objective == pytest.approx(fresh.objective, rel=1e-5, abs=1e-5)
+
+
 def test_one_answer_can_be_solved_again_many_times() -> None:
     first = relift.solve_model(p.TC_QP_SVM + p.TC_QP_SVM_FACTS)
     found = [first.resolve(params={"c2": c2}).objective for c2 in (5, 0.5, 5)]

@@ -63,6 +63,12 @@ SYMMETRY = _of(
     "src/relift/symmetry",
     ("centres.py", "LARGEST_CENTRE = 1e7", "LARGEST_CENTRE = 1e30", "tests/hostile/test_huge_numbers.py"),
     (
+        "rounded_refinement.py",
+        "_MOST_CANCELLED = 100.0, 0.01",
+        "_MOST_CANCELLED = 100.0, 1.0",
+        "tests/symmetry/test_rounded_refinement.py",
+    ),
+    (
         "scaled_search.py",
         "ASKING_AGAIN = 200_000",
         "ASKING_AGAIN = 0",
@@ -222,6 +228,7 @@ LIFTING = _of(
 )
 SOLVERS = _of(
     "src/relift/solvers",
+    ("highs_.py", "LARGE_ENTRY = 1e200", "LARGE_ENTRY = 1e15", "tests/hostile/test_huge_numbers.py"),
     ("highs_.py", "NO_BOUND = 1e31", "NO_BOUND = 1e37", "tests/hostile/test_huge_numbers.py"),
     ("huge_numbers.py", "answer.w - self.excess", "answer.w", "tests/hostile/test_huge_numbers.py"),
     ("huge_numbers.py", "side <= -limit", "abs(side) >= limit", "tests/hostile/test_huge_numbers.py"),

@@ -5,8 +5,10 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import subprocess
 import sys
 from math import inf
+from pathlib import Path
 from time import sleep
 
 import numpy as np
@@ -83,6 +85,23 @@ def _elsewhere(pipe: multiprocessing.connection.Connection) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_modules_of_the_current_folder_do_not_take_the_place_of_pythons_own(tmp_path: Path) -> None:
+    for name in ("json", "numpy", "signal", "pickle"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('a file of the user')\n")
+    (tmp_path / "q.lp").write_text("min [ x ^ 2 ] / 2\nst\n c: x >= 1\nend\n")
+    calls = (
+        "from relift.cli.run import run; run(['q.lp', '--backend', 'highs', '--json'])",
+        "import relift; from relift.bridges.apart import solve_apart;"
+        "print(solve_apart(relift.read_program('q.lp'), {}).solution.status)",
+    )
+    for call in calls:
+        command = [sys.executable, "-P", "-c", call]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, timeout=600)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "optimal" in done.stdout
+        assert "crashed" not in done.stdout
+
+
 def test_a_forked_process_does_not_use_that_of_its_parent() -> None:
     before = call_apart("os", os.getpid)
     ours, theirs = multiprocessing.Pipe(duplex=False)

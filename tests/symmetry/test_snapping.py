@@ -106,6 +106,21 @@ def test_noise_on_a_program_is_taken_away_and_its_symmetry_comes_back(seed: int,
     assert result.status == "optimal"
 
 
+@pytest.mark.parametrize("P", [None, np.diag([1.0, 2.0, 3.0])])
+def test_digits_that_merge_nothing_and_spoil_the_answer_cost_no_answer(P: np.ndarray | None) -> None:
+    A = [[1.0, 2.0, 4.0], [1.004, 3.0, -1.0], [2.0, 5.0, 7.0]]
+    program = Program(P=P, q=[1, 5, 2], A=A, l=[7.0, 3.004, 14.0], u=[7.0, 3.004, 14.0], lb=0)
+    lifting = relift.lift(program, digits=2, reduce=False, sizes=False)
+    assert lifting.is_trivial  # nothing is merged, and yet it is another program
+    assert not lifting.is_original
+    assert not relift.lift(program, digits=2, sizes=False).is_original
+    assert relift.lift(program, digits=9, reduce=False, sizes=False).is_original
+    result = relift.solve(program, digits=2, reduce=False, sizes=False)
+    assert result.status == "optimal"
+    assert result.x == pytest.approx(np.ones(3), rel=1e-6)
+    assert any(attempt.message.startswith("without lifting: ") for attempt in result.attempts)
+
+
 def test_bounds_that_cross_by_less_than_the_digits_do_not_cross_afterwards() -> None:
     program = Program(q=[1, 1], lb=[1.0, 1.0 + 1e-12], ub=[1.0 + 1e-12, 1.0 + 1e-12])
     snapped = snap(program, 9).program

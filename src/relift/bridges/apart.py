@@ -21,6 +21,9 @@ from relift.formats.solutions import json_from_result, read_solution
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 
+_BOOTSTRAP = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from {module} import main; main(sys.argv[2:])"
+"""With ``-P``, so that no module of the current folder takes the place of Python's own."""
+
 
 @final
 @dataclass(frozen=True)
@@ -76,7 +79,8 @@ def solve_apart(program: Program, options: Mapping[str, Any]) -> ApartAnswer:
             words.write_text(json.dumps(dict(options)), encoding="utf-8")
         except TypeError as error:
             raise OptionError(f"an option cannot be passed to another process: {error}.") from None
-        command = [sys.executable, "-m", "relift.bridges.apart", str(model), str(words), str(answer)]
+        paths = [json.dumps(sys.path), str(model), str(words), str(answer)]
+        command = [sys.executable, "-P", "-c", _BOOTSTRAP.format(module=__name__), *paths]
         done = subprocess.run(command, capture_output=not options.get("verbose"), text=True, check=False)
         if done.returncode != 0 or not answer.exists():
             raise BackendError(f"the process that solves the model failed: {(done.stderr or '').strip()[-500:]}")
@@ -105,7 +109,3 @@ def main(arguments: list[str]) -> None:
     except (OptionError, TypeError) as error:
         document = {"error": str(error)}
     answer.write_text(json.dumps(document), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

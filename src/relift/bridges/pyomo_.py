@@ -22,9 +22,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from relift import __version__
 from relift.bridges.highs import Outcome, solve
-from relift.bridges.highs.options import set_options
+from relift.bridges.highs.options import changed_for_a_while, set_options
 from relift.errors import MissingPackageError
 
 try:
@@ -57,6 +59,7 @@ class Relift(Highs):  # type: ignore[misc]
         own = {name: options.pop(name) for name in ("integers",) if name in options}
         own |= set_options(held, options)
         self._name_columns()
+        self._pass_quadratic_part()
 
         def run() -> None:
             self.outcome = solve(held, **own)
@@ -75,6 +78,16 @@ class Relift(Highs):  # type: ignore[misc]
             del held.run
             for name, value in given.items():
                 config.solver_options[name] = value
+
+    def _pass_quadratic_part(self) -> None:
+        """Pass the quadratic part anew: Pyomo leaves that of an earlier objective where the present one has none."""
+        held = self._solver_model
+        n = held.getNumCol()
+        if n and held.getModel().hessian_.dim_:
+            starts = np.zeros(n, dtype=np.int32)
+            with changed_for_a_while(held, output_flag=False):  # it remarks that this one is empty
+                held.passHessian(n, 0, 1, starts, starts[:0], np.zeros(0))
+            self._mutable_objective._build_and_pass_hessian()
 
     def _name_columns(self) -> None:
         """Let errors name the variables."""

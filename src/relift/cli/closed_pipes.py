@@ -55,3 +55,13 @@ def _unbroken(stream: TextIO | None, descriptor: int) -> TextIO:
         line_buffering=is_terminal or descriptor == 2,
         write_through=descriptor == 2,
     )
+
+
+def flush_or_drop() -> None:
+    """Write what is left for stdout and stderr; drop it where there is no room, which has been told."""
+    try:
+        sys.stdout.flush()
+    except OSError:  # pointed elsewhere, or Python complains when it flushes what is left
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    if sys.stderr is not None:
+        sys.stderr.flush()

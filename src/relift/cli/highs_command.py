@@ -17,6 +17,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, final
 
+from relift.cli.closed_pipes import flush_or_drop, survive_closed_pipes
 from relift.errors import FileFormatError, OptionError, ReliftError, UnsupportedError
 from relift.redaction import redacted
 
@@ -114,7 +115,11 @@ def words_of(given: Sequence[str]) -> Words:
 
 def _pairs_in_file(path: str) -> list[tuple[str, str]]:
     pairs = []
-    for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), start=1):
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError:
+        raise FileFormatError(f"{path} is not UTF-8 text.", "Save it as UTF-8.") from None
+    for number, line in enumerate(lines, start=1):
         text = line.partition("#")[0].strip()
         if text:
             name, sign, value = text.partition("=")
@@ -163,11 +168,16 @@ def run(given: Sequence[str]) -> int:
 
     from relift.bridges.highs import solve
     from relift.bridges.highs.files import check_files
+    from relift.bridges.highs.options import option
+    from relift.cli.options import check_not_read
 
     words, start = words_of(given), perf_counter()
     highs = highspy.Highs()
     _set_options(highs, words)
     check_files(highs)
+    names = ("solution_file", "write_basis_file", "write_model_file", "log_file")
+    files = {f"--{name}": str(option(highs, name)) for name in names}
+    check_not_read({name: Path(path) if path else None for name, path in files.items()}, [Path(words.model)])
     _read(highs, words.model)
     # The log of the solver of the small model would read as that of this one.
     try:
@@ -249,6 +259,7 @@ def _tell(highs: Highs, outcome: Outcome, seconds: float) -> None:
 
 def main() -> None:
     """Run the command line of this process."""
+    survive_closed_pipes()
     given = sys.argv[1:]
     if not given or not {"--help", "-h"}.isdisjoint(given):
         print(USAGE, end="")
@@ -264,9 +275,13 @@ def main() -> None:
     except ReliftError as error:
         code = _say(str(error), EXIT_ERROR)
     except OSError as error:
-        code = _say(f"{error.filename or 'a file'}: {error.strerror or error}.", EXIT_ERROR)
+        code = _say(f"{error.filename or 'output'}: {error.strerror or error}.", EXIT_ERROR)
     except MemoryError:
         code = _say("there is not enough memory for this model.", EXIT_ERROR)
+    except Exception as error:  # noqa: BLE001 - the last resort: a sentence, no traceback
+        what = f"something unexpected went wrong ({type(error).__name__}: {error})."
+        code = _say(f"{what} This is a bug in relift: please report it.", EXIT_ERROR)
+    flush_or_drop()
     sys.exit(code)
 
 

@@ -27,6 +27,7 @@ from relift.cli.options import (
     ToleranceOption,
     ValuesChoice,
     ValuesOption,
+    check_not_read,
     check_output,
     check_style,
     lift_options,
@@ -75,6 +76,9 @@ def lift_command(
     check_positive("threads", threads)
     if output is not None:
         check_output(output, SUFFIXES)
+    if map_file is not None:
+        check_output(map_file, (".json",))
+    check_not_read({"--output": output, "--map": map_file}, [model])
     program, read_seconds = read_model(model, relax, quiet, max_bytes)
     words = lift_options(lift, values, digits, no_reduce, no_scale_rows, no_sizes, no_signs)
     lifting = lift_model(program, words, quiet, threads)
@@ -149,6 +153,7 @@ def expand_command(
     check_style(solution_style, output)
     if output is not None:
         check_output(output, (".json", ".txt", ".sol"))
+    check_not_read({"--output": output}, [model, small_solution])
     words = lift_options(lift, values, digits, no_reduce, no_scale_rows, no_sizes, no_signs)
     lifting_map = read_lifting_map(model) if model.suffix.lower() == ".json" else None
     if lifting_map is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import enum
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_args
 
@@ -193,3 +193,29 @@ def check_output(path: Path, suffixes: Sequence[str]) -> None:
         raise FileNotFoundError(2, "No such directory", str(path.parent))
     if not os.access(path.parent, os.W_OK):
         raise PermissionError(13, "Permission denied", str(path.parent))
+
+
+def check_not_read(written: Mapping[str, Path | None], read: Sequence[Path]) -> None:
+    """Refuse to write over a file that the same command reads, or to write two files to one place.
+
+    Parameters
+    ----------
+    written
+        Options that name files to write, and what they name.
+    read
+        Files that the command reads.
+
+    Examples
+    --------
+    >>> check_not_read({"--output": Path("m.mps")}, [Path("./m.mps")])
+    Traceback (most recent call last):
+    relift.errors.OptionError: --output would overwrite m.mps, which this command reads. Choose another name.
+    """
+    taken = {path.resolve(): f"overwrite {path}, which this command reads" for path in read}
+    for option, path in written.items():
+        if path is None:
+            continue
+        place = path.resolve()
+        if place in taken:
+            raise OptionError(f"{option} would {taken[place]}.", "Choose another name.")
+        taken[place] = f"overwrite {path}, which {option} writes"

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn, TextIO
 
-from relift.cli.closed_pipes import survive_closed_pipes
+from relift.cli.closed_pipes import flush_or_drop, survive_closed_pipes
 from relift.cli.exit_codes import EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_USAGE, CommandExit
 from relift.cli.options_file import with_options_files
 from relift.cli.screen import escaped_output
@@ -238,12 +238,7 @@ def main() -> NoReturn:
     _end_like_control_c()
     temporary = _own_temporary_folder()
     code = run(sys.argv[1:])
-    try:
-        sys.stdout.flush()
-    except OSError:  # told already; pointed elsewhere, or Python complains when it flushes what is left
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    if sys.stderr is not None:
-        sys.stderr.flush()
+    flush_or_drop()
     _remove(temporary)
     # A solver may still be at work in the other thread after Ctrl-C: do not wait for it.
     if code == EXIT_INTERRUPTED or _terminated:

@@ -46,6 +46,7 @@ from relift.cli.options import (
     ValuesChoice,
     ValuesOption,
     backend_options,
+    check_not_read,
     check_output,
     check_style,
     lift_options,
@@ -131,6 +132,7 @@ def solve_command(
     SolverSettings(tol, time_limit, iteration_limit, threads)  # wrong options are told before a large file is read
     if output is not None:
         check_output(output, (".json", ".txt", ".sol"))
+    check_not_read({"--output": output}, [model])
     how = lift_options(lift, values, digits, no_reduce, no_scale_rows, no_sizes, no_signs)
     in_engine = EngineArguments(lift_in_engine, memory_limit, spill_limit, database, resume, verify)
     if models.is_relational(model):

@@ -203,6 +203,10 @@ class _Reader:
             raise self.words.fail(
                 k, f"a name that begins with a semicolon, {quoted(word)}: for some readers the line ends there."
             )
+        if word.count("(") != word.count(")"):
+            raise self.words.fail(
+                k, f"the parentheses of {quoted(word)} do not match: LP format has none but in names, such as x(1)."
+            )
         if word.lower() in _NO_NAMES or self.words.section_at(k) is not None:
             raise self.words.fail(k, f"{quoted(word)} means something else in LP format and cannot be a name.")
         return word

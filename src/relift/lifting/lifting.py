@@ -193,6 +193,11 @@ class Lifting:
         is_settled = self.settled is None or self.settled.is_trivial
         return self.reduction.is_trivial and is_settled and self.symmetry.is_discrete
 
+    @property
+    def is_original(self) -> bool:
+        """Whether the small program is the original one: nothing is merged, and ``digits`` has changed no number."""
+        return self.is_trivial and (self.snapped is None or self.snapped.n_values_merged == 0)
+
     def isometric(self) -> IsometricForm:
         """The small program in the coordinates that first-order solvers should get."""
         if not isinstance(self.quotient, Quotient):

@@ -55,6 +55,7 @@ from relift.symmetry.find import Images, Symmetry, find_symmetry, no_symmetry
 from relift.symmetry.likeness import Likeness
 from relift.symmetry.own_scales import Intervals
 from relift.symmetry.partition import Partition
+from relift.symmetry.rounded_refinement import width_of_zero
 from relift.symmetry.scaled_candidate import Found
 from relift.symmetry.scaled_search import find_up_to_rounding, find_up_to_scale
 from relift.symmetry.semidefinite_classes import find_with_entries
@@ -198,7 +199,7 @@ def find_classes(work: LiftWork) -> None:
 
 def _tolerance(settings: LiftSettings) -> float:
     """The largest difference inside a class that passes as rounding: with digits, that of numbers in proportion."""
-    return TOLERANCE if settings.digits is None else max(TOLERANCE, 100.0 * 10.0**-settings.digits)
+    return TOLERANCE if settings.digits is None else max(TOLERANCE, width_of_zero(settings.digits))
 
 
 def _is_open(work: LiftWork) -> bool:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 import numpy as np
 
-from relift.arrays import SparseMatrix
+from relift.arrays import SparseMatrix, Vector
 from relift.errors import DataError, OptionError
 from relift.grounding.ground import GroundProgram, ground
 from relift.language.checked_model import CheckedModel
@@ -30,6 +30,7 @@ from relift.modelling.options import EngineSolveOptions
 from relift.modelling.server_tables import Connection, ServerTables, tables_of_connection
 from relift.pipeline import SolveOptions, solve
 from relift.program.program import Program
+from relift.program.solution import Solution
 from relift.read_bytes import read_bytes
 from relift.redaction import redacted
 from relift.result import Result
@@ -250,12 +251,25 @@ def solve_again(
     given = _merged(old.model, data or {}, params)
     grounded = ground(old.model, given, previous=old, limit=limit, progress=progress)
     seconds = perf_counter() - start
-    warm_start = before.result if grounded.program.n_variables == old.program.n_variables else None
-    if warm_start is not None and grounded.program.n_rows != old.program.n_rows:
-        warm_start = replace(before.result.solution, y=None, z=None)  # type: ignore[assignment]
+    warm_start = _what_fits(before.result.solution, grounded.program)
     known = None if _LIFT_OPTIONS & changes.keys() else _updated(before.result, grounded.program)
     result = solve(known or grounded.program, warm_start=warm_start, progress=progress, **options)
     return ModelResult(grounded, result, {**options, "progress": progress}, seconds)
+
+
+def _what_fits(solution: Solution, program: Program) -> Solution | None:
+    """The parts of an answer that have the size of another program: rows and cones come and go with the data."""
+    if solution.x is None or solution.x.size != program.n_variables:
+        return None
+
+    def of_size(vector: Vector | None, size: int) -> Vector | None:
+        return vector if vector is not None and vector.size == size else None
+
+    return solution.but(
+        y=of_size(solution.y, program.n_rows),
+        z=of_size(solution.z, len(program.quadratic)),
+        v=of_size(solution.v, program.conic.n_rows),
+    )
 
 
 def check_options(options: Mapping[str, object]) -> None:

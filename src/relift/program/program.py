@@ -21,6 +21,7 @@ from relift.errors import AsymmetricError, BoundsError, NotANumberError, ShapeEr
 from relift.program.arrays import as_floats, as_matrix, as_vector, freeze_matrix, frozen
 from relift.program.conic_rows import ConicRows
 from relift.program.convexity import check_convex
+from relift.program.labels import check_labels
 from relift.program.passes import extremes, is_symmetric, product
 from relift.program.quadratic_rows import QuadraticConstraint, QuadraticRows
 from relift.program.sparse_structure import csc_from_triples, no_rows
@@ -176,6 +177,7 @@ class Program:
         check_choice("sense", sense, get_args(Sense))
         if triangle is not None:
             check_choice("triangle", triangle, get_args(Triangle))
+        check_labels({"q": q, "l": l, "u": u, "lb": lb, "ub": ub}, {"P": P, "A": A})
         curvature = None if P is None else as_matrix("P", P)
         given = None if A is None else as_matrix("A", A)
         n = _number_of_variables(curvature, q, given, lb, ub, variable_names, conic)

@@ -67,6 +67,9 @@ if TYPE_CHECKING:
 SMALL_ENTRY, LARGE_BOUND = 1e-9, 1e20
 """Unless told otherwise HiGHS drops coefficients up to the one, and takes bounds from the other on for infinite."""
 
+LARGE_ENTRY = 1e200
+"""Larger coefficients HiGHS is told to refuse: from 1e300 on it crashes. By default it refuses those from 1e15 on."""
+
 NO_BOUND = 1e31
 """Bounds from here on are infinite for HiGHS, which crashes on some of 1e36; other units make such of smaller ones."""
 
@@ -543,7 +546,7 @@ def _option_values(program: Program, settings: SolverSettings) -> dict[str, obje
         "primal_feasibility_tolerance": tolerance,
         "dual_feasibility_tolerance": tolerance,
         "ipm_optimality_tolerance": max(1e-12, tolerance * 0.1),
-        "large_matrix_value": float("inf"),  # it refuses those from 1e15 on by default
+        "large_matrix_value": LARGE_ENTRY,
         # HiGHS adds 1e-7 to the diagonal of P, so dual values are that much off and some optima by a percent;
         # with less it fails more often, but says so.
         "qp_regularization_value": 1e-11,

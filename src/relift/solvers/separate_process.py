@@ -39,6 +39,7 @@ _PATIENCE = 10.0
 _BOOTSTRAP = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from {module} import serve; serve(int(sys.argv[2]))"
 )
+"""With ``-P``, so that no module of the current folder takes the place of Python's own."""
 
 
 class _GoneError(Exception):
@@ -58,7 +59,7 @@ class _Process:
         shown = os.dup(1)
         try:
             self.popen = subprocess.Popen(
-                [sys.executable, "-c", _BOOTSTRAP.format(module=__name__), json.dumps(sys.path), str(shown)],
+                [sys.executable, "-P", "-c", _BOOTSTRAP.format(module=__name__), json.dumps(sys.path), str(shown)],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=(shown,),
             )  # fmt: skip
         finally:

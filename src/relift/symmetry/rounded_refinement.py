@@ -24,8 +24,26 @@ ROUNDS_OF_A_LOOK = 16
 """The same where classes are only looked at: things of one kind and many sizes are told apart in a few rounds, along a
 grid or a chain it takes as many as that is long."""
 
-_CANCELLED = 100.0
-"""A sum of so many times 10^-digits of its terms counts as 0: cancellation costs digits."""
+_CANCELLED, _MOST_CANCELLED = 100.0, 0.01
+"""A sum of so many times 10^-digits of its terms counts as 0: cancellation costs digits. With few digits, a hundredth:
+with two of them every sum would be 0, and everything alike."""
+
+
+def width_of_zero(digits: int) -> float:
+    """Up to which share of its terms a sum of numbers of so many digits counts as 0.
+
+    Parameters
+    ----------
+    digits
+        How many count.
+
+    Examples
+    --------
+    >>> [width_of_zero(digits) for digits in (1, 2, 3, 4, 5)]
+    [0.1, 0.01, 0.01, 0.01, 0.001]
+    """
+    width = 10.0**-digits
+    return max(width, min(_CANCELLED * width, _MOST_CANCELLED))
 
 
 class RoundedClasses(NamedTuple):
@@ -100,7 +118,7 @@ def refine_up_to_rounding(
         weight = random.uniform(1.0, 2.0, labels.max(initial=0) + 1)[labels] * multipliers * row_mass
         weight = np.where(awake, weight, 0.0)
         sums, terms = graph @ weight, sizes @ np.abs(weight)
-        is_zero = np.abs(sums) <= _CANCELLED * width * terms
+        is_zero = np.abs(sums) <= width_of_zero(digits) * terms
         woken = np.flatnonzero(~awake & ~is_zero)
         _wake(woken, sums, multipliers, states, variable_mass)
         awake = (states & RESTS) == 0

@@ -306,6 +306,27 @@ def test_an_optimum_of_a_linear_program_is_held_by_highs_itself() -> None:
     assert not set(vars(h)) - {"callbacks"}
 
 
+@pytest.mark.parametrize("deletes", [False, True])
+def test_a_coefficient_that_is_set_to_zero_does_not_crash_highs(deletes: bool) -> None:
+    h = highspy.Highs()
+    h.silent()
+    x = [h.addVariable(0, 5, cost, name=name) for cost, name in ((1.0, "a"), (-2.0, "b"), (4.0, "c"))]
+    if deletes:
+        h.addConstr(x[0] + x[1] >= 1)
+        h.deleteRows(1, np.array([0], dtype=np.int32))
+    row = h.addConstr(x[0] + 2 * x[1] + 3 * x[2] >= 4, name="row")
+    h.changeCoeff(0, 1, 0.0)
+    for _ in range(2):
+        outcome = relift.highs.solve(h)
+        assert (outcome.status, h.getModelStatus().name) == (Status.OPTIMAL, "kOptimal")
+        assert h.getObjectiveValue() == pytest.approx(-6.0)
+        assert list(h.getSolution().col_value) == pytest.approx([4.0, 5.0, 0.0])
+        assert h.constrDual(row) == pytest.approx(1.0)
+        assert h.getLp().col_names_ == ["a", "b", "c"]
+    h.run()
+    assert h.getObjectiveValue() == pytest.approx(-6.0)
+
+
 def test_with_vertex_there_is_a_basis_too() -> None:
     h = highs_of(RING)
     relift.highs.solve(h, vertex=True)

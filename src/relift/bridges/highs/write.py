@@ -86,6 +86,7 @@ def _postsolved(highs: Highs, held: HighsSolution) -> bool:
     import highspy
 
     with changed_for_a_while(highs, presolve="off", output_flag=False):
+        _drop_leftovers(highs)
         if highs.presolve() == highspy.HighsStatus.kError or highs.postsolve(held) == highspy.HighsStatus.kError:
             return False
     if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
@@ -95,6 +96,16 @@ def _postsolved(highs: Highs, held: HighsSolution) -> bool:
         np.allclose(getattr(has_now, part), getattr(held, part), rtol=1e-9, atol=1e-9)
         for part in ("col_value", "row_value", "row_dual", "col_dual")
     )
+
+
+def _drop_leftovers(highs: Highs) -> None:
+    """Pass the model to the object anew where its matrix is longer than its columns say.
+
+    So ``changeCoeff(i, j, 0.0)`` leaves it, and then ``presolve`` of HiGHS 1.15 ends the process.
+    """
+    matrix = highs.getLp().a_matrix_
+    if len(matrix.start_) and len(matrix.index_) > matrix.start_[-1]:
+        highs.passModel(highs.getModel())
 
 
 def _tell(highs: Highs, program: Program, solution: Solution, held: HighsSolution) -> None:
