@@ -130,9 +130,9 @@ class LiftedLinearModel(SparseInput, BaseEstimator):
         if members is not None:
             X, y, weights = X[members], y[members], weights[members]
         groups = _alone(len(y)) if self.lift == "none" else group_rows(X)
-        distinct = X if groups.size == len(y) and self.lift == "none" else X[groups.first]
+        distinct = X if groups.size == len(y) else X[groups.first]
         distinct = sparse.csr_array(distinct) if is_sparse(distinct) else np.asarray(distinct)
-        return ReadRows(distinct.astype(np.float64), groups, weights, y, n_rows, members)
+        return ReadRows(distinct.astype(np.float64, copy=False), groups, weights, y, n_rows, members)
 
     def _read_frame(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> ReadRows:
         names = names_of(X)
