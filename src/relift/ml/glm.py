@@ -25,7 +25,7 @@ from relift.arrays import Double, Examples, is_sparse
 from relift.ml.descent import by_columns, by_matrix
 from relift.ml.losses import Logistic, Loss, Multinomial, Squared
 from relift.ml.newton import MATRIX_LIMIT, NewtonSystem, scores_of, sums_of
-from relift.ml.preconditioner import weighted_moments
+from relift.ml.preconditioner import dense, weighted_moments
 
 Solver = str
 
@@ -101,7 +101,8 @@ class LinearAnswer:
     @property
     def gap(self) -> float:
         """Primal less dual value; not negative, infinite if nothing is proved."""
-        return max(0.0, self.primal_value - self.dual_value)
+        gap = self.primal_value - self.dual_value
+        return np.inf if np.isnan(gap) else max(0.0, gap)
 
 
 def solve_linear(
@@ -177,7 +178,7 @@ def _orthogonal(problem: LinearProblem, means: Double) -> tuple[Double, float]:
     loss, X = problem.loss, problem.X
     if X.shape[1] > MATRIX_LIMIT:
         return loss.residual(means), -np.inf
-    columns = _dense(X)
+    columns = dense(X)
     if problem.has_intercept:
         columns = np.column_stack([columns, np.ones(X.shape[0])])
     is_simplex = isinstance(loss, Multinomial)
@@ -206,10 +207,6 @@ def _is_admissible(loss: Loss, means: Double) -> bool:
     if isinstance(loss, Squared):
         return True
     return bool((means >= 0).all() and (not isinstance(loss, Logistic) or (means <= 1).all()))
-
-
-def _dense(X: Examples) -> Double:
-    return np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
 
 
 @final
@@ -307,10 +304,10 @@ class _Run:
             # Below the rounding of the objective the slopes, and with them the gap, still improve for some steps.
             is_flat = -slope < noise and value <= self.value + noise
             if value <= self.value + 1e-4 * step * slope or is_flat:
-                self.flat_steps += int(is_flat)
+                self.flat_steps += int(is_flat and not self.system.needs_digits())
                 self.W, self.b, self.scores, self.means = W, self.b + step * db, scores, means
                 self.value, self.slope, self.step = value, None, step
-                return bool(self.flat_steps <= FLAT_STEPS * self.K)
+                return bool(self.flat_steps <= FLAT_STEPS * (self.K if self.has_l1 else 1))
             step *= 0.5
         return False
 

@@ -24,7 +24,7 @@ from scipy import linalg
 
 from relift.arrays import Double, Examples, is_sparse
 from relift.ml.losses import Loss
-from relift.ml.preconditioner import Preconditioner, weighted_moments
+from relift.ml.preconditioner import Preconditioner, dense, weighted_moments
 
 MATRIX_LIMIT = 2000
 """Coefficients up to which the matrix of second derivatives of sparse rows is formed."""
@@ -139,6 +139,11 @@ class NewtonSystem:
         """Ask for more from now on: a slope did not prove what it seemed to, as where probabilities are small."""
         self._trust *= 0.1
 
+    def needs_digits(self) -> bool:
+        """Whether steps can be more exact than they were; where nothing else changes the objective, they shall be."""
+        had_memory, self.has_memory = self.has_memory, False
+        return had_memory
+
     def moved(self, slope: Double, step: Double) -> None:
         """Note the slope of a point, and the step that was taken from there.
 
@@ -227,19 +232,12 @@ class NewtonSystem:
         if K == 1:
             return weighted_moments(self.X, loss.curvature(means)[:, 0])
         H = np.zeros((size * K, size * K))
-        if is_sparse(self.X):
-            for k in range(K):
-                for l in range(k, K):
-                    block = weighted_moments(self.X, loss.weight * means[:, k] * ((k == l) - means[:, l]))
-                    H[k * size : (k + 1) * size, l * size : (l + 1) * size] = block
-                    H[l * size : (l + 1) * size, k * size : (k + 1) * size] = block
-            return H
         # diag(m) - mm': one symmetric product for mm', and one for each output for the diagonal.
         step = max(1, _CHUNK // (size * K))
         for begin in range(0, len(means), step):
             part = slice(begin, begin + step)
-            rows = np.concatenate([self.X[part], np.ones((len(means[part]), 1))], axis=1)
             root, m = np.sqrt(loss.weight[part])[:, None], means[part]
+            rows = np.concatenate([dense(self.X[part]), np.ones((len(m), 1))], axis=1)
             outer = ((root * m)[:, :, None] * rows[:, None, :]).reshape(len(m), size * K)
             H -= outer.T @ outer
             for k in range(K):

@@ -36,6 +36,9 @@ SAMPLE = 16
 LEAST_SAMPLE = 1000
 """Rows that blocks are made from at least."""
 
+DENSE_ENTRIES = 4_000_000
+"""Entries up to which the rows that blocks are made from are kept dense."""
+
 FEW_PRODUCTS = 5
 """Products of conjugate gradients that do not speak for new blocks."""
 
@@ -161,6 +164,8 @@ class Preconditioner:
         if n_rows > 2 * size:
             self._rows = np.sort(np.random.default_rng(20160613).choice(n_rows, size, replace=False))
             self._sample = self.X[self._rows]
+        if self._sample.shape[0] * n_columns <= DENSE_ENTRIES:
+            self._sample = dense(self._sample)
 
     def _column_squares(self) -> Double:
         """Weighted mean of the squares of each column."""
@@ -173,6 +178,11 @@ class Preconditioner:
                 parts = (slice(begin, begin + step) for begin in range(0, len(weight), step))
                 self._squares = sum((X[part] ** 2).T @ weight[part] for part in parts) / weight.sum()
         return np.asarray(self._squares)
+
+
+def dense(X: Examples) -> Double:
+    """Rows as a dense array."""
+    return np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
 
 
 def weighted_moments(X: Examples, weights: Double) -> Double:
