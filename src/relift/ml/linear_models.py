@@ -24,7 +24,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from relift.arrays import Cells, Double, Examples, MatrixLike, is_sparse
-from relift.ml.blas_threads import LARGE, OneBlasThread
+from relift.ml.blas_threads import LARGE, one_blas_thread
 from relift.ml.engine_rows import EngineRows, engine_rows
 from relift.ml.frames import Encoder, is_frame, names_of, read_columns
 from relift.ml.glm import LinearAnswer, LinearProblem, solve_linear
@@ -241,7 +241,7 @@ class LiftedLinearModel(SparseInput, BaseEstimator):
         scale = self._null_value(design, make_loss) - design.floor
         scale = scale if scale > 0 else 1.0
         entries = small.nnz if is_sparse(small) else small.size
-        with OneBlasThread() if entries < LARGE else nullcontext():
+        with one_blas_thread() if entries < LARGE else nullcontext():
             answer = solve_linear(
                 problem, tolerance=float(self.tol) * scale, most=int(self.max_iter), solver=solver,
                 start=self._start(classes, symmetry, mean.shape[1]), tell=self._teller(scale, design.floor),

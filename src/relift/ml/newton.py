@@ -261,7 +261,7 @@ class NewtonSystem:
         now = float((left * towards).sum())
         enough = (min(0.1, max(1e-12, 0.5 * (now / self._last) ** 2)) if self._last else 0.1) * now
         self._last = now
-        for self._n_products in range(1, max(50, min(2000, 2 * slope.size)) + 1):
+        for self._n_products in range(1, max(50, min(kept.most_products, 2 * slope.size)) + 1):
             bent = product(towards)
             height = float((towards * bent).sum())
             if not height > 0:

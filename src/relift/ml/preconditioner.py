@@ -95,6 +95,11 @@ class Preconditioner:
             self._make_blocks(means, is_shared=False)
 
     @property
+    def most_products(self) -> int:
+        """Products after which a new Newton step promises more: blocks need few, diagonals many."""
+        return 250 if self.has_blocks else 2000
+
+    @property
     def products_for_blocks(self) -> float:
         """As many products with the second derivatives as take the time of new blocks, and a few."""
         return FEW_PRODUCTS + self._block_cost() / self._product_cost()
