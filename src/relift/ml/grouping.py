@@ -156,10 +156,8 @@ def _few_columns_part_all(X: Double) -> bool:
     if X.shape[1] > X.shape[0] or not few:
         return False
     random = np.random.default_rng(20160613)
-    for part in (X[: _BLOCK >> 4, :few], X[:, :few]):  # some rows tell soon where they repeat
-        if not all_distinct(_dense_hashes(part, random).view(np.int64)):
-            return False
-    return True
+    parts = (X[: _BLOCK >> 4, :few], X[:, :few])  # some rows tell soon where they repeat
+    return all(all_distinct(_dense_hashes(part, random).view(np.int64)) for part in parts)
 
 
 def _dense_hashes(X: Double, random: np.random.Generator) -> Hashes:

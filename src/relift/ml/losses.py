@@ -140,7 +140,7 @@ class Poisson(Loss):
 
 
 def _times_log(means: Double) -> Double:
-    """x log x, which is 0 at 0; numbers below 1e-300 count as 0 too."""
+    """Means times their logarithms, which is 0 at 0; numbers below 1e-300 count as 0 too."""
     return np.asarray(means * np.log(np.maximum(means, 1e-300)))
 
 

@@ -6,9 +6,9 @@ For weighted rows :math:`x_i` (1 appended for the intercept) and fitted means :m
     \Sigma(\mu) = \operatorname{diag}(\mu) - \mu\mu^\top
 
 for several labels; for one output :math:`\Sigma` is the curvature of the loss. Small systems are factorised. For large
-ones there are approximate inverses (:mod:`relift.ml.preconditioner`), which the last steps improve by the differences of
-their slopes [1]_: two passes over the rows for each step. Where that is slow, because the curvature changes much, the
-systems are solved by conjugate gradients, with two passes for each product.
+ones there are approximate inverses (:mod:`relift.ml.preconditioner`), which the last steps improve by the differences
+of their slopes [1]_: two passes over the rows for each step. Where that is slow, because the curvature changes much,
+the systems are solved by conjugate gradients, with two passes for each product.
 
 .. [1] Nocedal: Updating quasi-Newton matrices with limited storage. Mathematics of Computation 35, 1980.
 """
@@ -33,7 +33,7 @@ EXACT_COLUMNS = 40
 """Columns up to which it is formed for one output of dense rows."""
 
 EXACT_SIZE = 64
-"""Coefficients up to which it is formed for several outputs."""
+"""Coefficients up to which it is formed for several outputs without penalty, whose columns may explain each other."""
 
 MEMORY = 10
 """Steps that are remembered."""
@@ -84,7 +84,7 @@ class NewtonSystem:
         size = self.n_columns * self.n_outputs
         if solver == "auto":
             if self.n_outputs > 1:
-                self.is_exact = size <= EXACT_SIZE
+                self.is_exact = size <= EXACT_SIZE and not l2.all()
             else:
                 self.is_exact = size <= (MATRIX_LIMIT if is_sparse(X) else EXACT_COLUMNS)
         else:

@@ -122,12 +122,12 @@ class Preconditioner:
     def _product_cost(self) -> float:
         """Of one product with the second derivatives: entries that are read from memory twice."""
         entries = self.X.nnz if is_sparse(self.X) else self.X.size
-        return 2.0 * entries * (1.0 + 0.3 * self.n_outputs) + 10.0 * self.loss.mean.size + 40_000.0
+        return float(2.0 * entries * (1.0 + 0.3 * self.n_outputs) + 10.0 * self.loss.mean.size + 40_000.0)
 
     def _block_cost(self) -> float:
         """Of new blocks, in the same unit: products of matrices make better use of what they read."""
         size = self.n_columns + 1
-        return self.n_outputs * size**2 * (0.1 * self._sample.shape[0] + 0.2 * size) + 40_000.0
+        return float(self.n_outputs * size**2 * (0.1 * self._sample.shape[0] + 0.2 * size) + 40_000.0)
 
     def _make_diagonals(self, means: Double) -> None:
         h = self.loss.curvature(means)

@@ -119,11 +119,13 @@ def tied_columns(X: Examples, l1: float, l2: float, *, is_positive: bool = False
 
 
 def _few_rows_part_all(X: Double) -> bool:
-    """Whether the first rows already show that no column is proportional to another one."""
+    """Whether the first rows already show that no column is proportional to another one.
+
+    Proportional columns are 0 in the same rows, so where they begin in these rows they are divided by the same entry as
+    in all of them, and where they do not they are equal so far.
+    """
     some = X[:FEW_ROWS]
-    if not len(some) or not some.any(axis=0).all():  # a column of 0 so far may go on as any other does
-        return False
-    return group_rows(_normalised(some)[0]).size == X.shape[1]
+    return bool(len(some)) and group_rows(_normalised(some)[0]).size == X.shape[1]
 
 
 def _normalised(X: Examples) -> tuple[Any, Double]:
