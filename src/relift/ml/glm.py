@@ -36,7 +36,7 @@ HOPE = 3.0
 """The gap is looked at where slopes speak for no more than so many times the tolerance."""
 
 FAR_OFF = 1e5
-"""Without penalty it is not looked at after a Newton step that promised more than so many times the tolerance."""
+"""Without penalty it is not looked at after an exact Newton step that promised more than so many times the tolerance."""
 
 
 @final
@@ -263,7 +263,8 @@ class _Run:
             return True
         if self.problem.l2.all():
             return self.system.is_closed(self._slope(), HOPE * self.tolerance)
-        return self.decrement < FAR_OFF * self.tolerance or isinstance(self.loss, Squared)
+        far_off = FAR_OFF if self.system.is_exact else HOPE
+        return self.decrement < far_off * self.tolerance or isinstance(self.loss, Squared)
 
     def _judged(self, step: int) -> LinearAnswer:
         dual, bound = dual_point(self.problem, self.means)
