@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from functools import cache
-from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
@@ -17,7 +16,7 @@ LARGE = 10_000_000
 """Entries of a matrix from which on its products may use all threads."""
 
 
-def one_blas_thread() -> AbstractContextManager[Any]:
+def one_blas_thread() -> AbstractContextManager[object]:
     """Let BLAS use one thread inside a block.
 
     Examples
@@ -25,11 +24,12 @@ def one_blas_thread() -> AbstractContextManager[Any]:
     >>> with one_blas_thread():
     ...     pass
     """
-    limits: AbstractContextManager[Any] = _controller().limit(limits=1)
+    limits: AbstractContextManager[object] = _controller().limit(limits=1)
     return limits
 
 
 @cache
-def _controller() -> Any:
+def _controller() -> ThreadpoolController:
     """The BLAS libraries of this process; it takes a millisecond to search for them."""
-    return ThreadpoolController().select(user_api="blas")
+    found: ThreadpoolController = ThreadpoolController().select(user_api="blas")
+    return found

@@ -36,7 +36,7 @@ HOPE = 3.0
 """The gap is looked at where slopes speak for no more than so many times the tolerance."""
 
 FAR_OFF = 1e5
-"""Without penalty it is not looked at after an exact Newton step that promised more than so many times the tolerance."""
+"""Without penalty it is not looked at after an exact step that promised more than so many times the tolerance."""
 
 
 @final

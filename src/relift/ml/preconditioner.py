@@ -19,7 +19,7 @@ The first blocks share one matrix of moments, since all rows have the same curva
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from scipy import linalg, sparse
@@ -69,12 +69,12 @@ class Preconditioner:
         self.X, self.loss, self.l2, self.has_intercept = X, loss, l2, has_intercept
         self.n_columns, self.n_outputs = X.shape[1], loss.n_outputs
         self.has_blocks = self.n_outputs * (self.n_columns + 1) ** 2 <= BLOCK_ENTRIES
-        self.inverses: Any = None
-        self.of_sum: Any = None
+        self.inverses: Double | None = None
+        self.of_sum: Double = np.ones((1, 1))
         self._rows: Indices | None = None
         self._sample: Examples = X
         self._squares: Double | None = None
-        self._squared: Any = None
+        self._squared: Examples | None = None
 
     def refresh(self, means: Double, *, is_due: bool) -> None:
         """Make blocks for fitted means, if there are none yet or they are due.
@@ -115,6 +115,7 @@ class Preconditioner:
         return found
 
     def _each(self, left: Double) -> Double:
+        assert self.inverses is not None
         if not self.has_blocks:
             return np.asarray(left * self.inverses)
         return np.asarray(np.matmul(self.inverses, left.T[:, :, None])[:, :, 0].T)
