@@ -196,8 +196,8 @@ def weighted_moments(X: Examples, weights: Double) -> Double:
 
     Examples
     --------
-    >>> weighted_moments(np.array([[1.0], [3.0]]), np.array([1.0, 2.0])).tolist()
-    [[19.0, 7.0], [7.0, 3.0]]
+    >>> weighted_moments(np.array([[1.0], [3.0]]), np.array([1.0, 4.0])).tolist()
+    [[37.0, 13.0], [13.0, 5.0]]
     """
     n_columns = X.shape[1]
     found = np.empty((n_columns + 1, n_columns + 1))
