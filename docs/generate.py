@@ -200,6 +200,14 @@ def approximate() -> str:
     return "\n".join(lines)
 
 
+def dense_rows() -> str:
+    """The table of docs/dense_rows.json, which ``python -m benchmarks.dense_rows --out`` writes."""
+    sys.path.insert(0, str(ROOT))
+    from benchmarks.dense_rows import table
+
+    return table(json.loads((ROOT / "docs" / "dense_rows.json").read_text(encoding="utf-8")))
+
+
 def repeated_rows() -> str:
     """The table of docs/repeated_rows.json, which ``python -m benchmarks.repeated_rows --out`` writes."""
     sys.path.insert(0, str(ROOT))
@@ -318,6 +326,7 @@ TABLES = {
     "layers": layers,
     "lp_methods": lp_methods,
     "pairs": pairs,
+    "dense_rows": dense_rows,
     "repeated_rows": repeated_rows,
     "shortcuts": shortcuts,
     **GROUNDING_BLOCKS,

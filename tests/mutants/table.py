@@ -392,6 +392,11 @@ ML = _of(
         "tests/ml/test_dual.py",
     ),
     ("merging.py", "if not is_equal.all():", "if False:", "tests/ml/test_merging.py"),
+    ("glm.py", "np.inf if np.isnan(gap) else max(0.0, gap)", "max(0.0, gap)", "tests/ml/test_dense_rows.py"),
+    ("newton.py", "self.has_memory, False", "self.has_memory, True", "tests/ml/test_dense_rows.py"),
+    ("preconditioner.py", "found -= self._each(", "found -= 0.0 * self._each(", "tests/ml/test_dense_rows.py"),
+    ("tied_columns.py", "bool(len(some)) and", "bool(len(some)) or", "tests/ml/test_dense_rows.py"),
+    ("grouping.py", "(X[: _BLOCK >> 4, :few], X[:, :few])", "(X[:0, :few],)", "tests/ml/test_dense_rows.py"),
 )
 CORE = _of(
     "core/include/relift",

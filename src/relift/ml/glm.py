@@ -3,7 +3,7 @@ r"""Linear models over weighted distinct rows, solved up to a proved gap.
 .. math:: \min_{W, b}\; \sum_i n_i\,\varphi(x_i^\top W + b;\, \bar y_i) + \sum_j \tfrac12 d_j \|W_j\|^2 + l_j\|W_j\|_1
 
 with a loss of :mod:`relift.ml.losses`. Without absolute values (l = 0) by Newton's method with a line search, the
-system solved by a factorisation or, if there are many coefficients, by conjugate gradients; with them by the proximal
+systems of :mod:`relift.ml.newton` solved by a factorisation or by conjugate gradients; with them by the proximal
 Newton method, whose quadratic models are solved by coordinate descent (:mod:`relift.ml.descent`).
 
 **Proof.** The residuals of any point are a point of the dual after three changes that vanish at the optimum: their
@@ -21,17 +21,22 @@ from typing import Any, final
 import numpy as np
 from scipy import linalg, sparse
 
-from relift.arrays import Double, Examples, is_sparse, sizes_of_entries
+from relift.arrays import Double, Examples, is_sparse
 from relift.ml.descent import by_columns, by_matrix
-from relift.ml.losses import Loss, Multinomial
+from relift.ml.losses import Logistic, Loss, Multinomial, Squared
+from relift.ml.newton import MATRIX_LIMIT, NewtonSystem, scores_of, sums_of
+from relift.ml.preconditioner import dense, weighted_moments
 
 Solver = str
 
-MATRIX_LIMIT = 2000
-"""Coefficients up to which second derivatives are kept as a dense matrix."""
-
 FLAT_STEPS = 6
 """Steps that may be taken where the objective no longer changes."""
+
+HOPE = 3.0
+"""The gap is looked at where slopes speak for no more than so many times the tolerance."""
+
+FAR_OFF = 1e5
+"""Without penalty it is not looked at after an exact step that promised more than so many times the tolerance."""
 
 
 @final
@@ -62,7 +67,7 @@ class LinearProblem:
 
     def scores(self, W: Double, b: Double) -> Double:
         """Scores of the rows."""
-        return np.asarray(self.X @ W) + b
+        return np.asarray(scores_of(self.X, W) + b)
 
     def penalty(self, W: Double) -> float:
         """The price of coefficients."""
@@ -96,7 +101,8 @@ class LinearAnswer:
     @property
     def gap(self) -> float:
         """Primal less dual value; not negative, infinite if nothing is proved."""
-        return max(0.0, self.primal_value - self.dual_value)
+        gap = self.primal_value - self.dual_value
+        return np.inf if np.isnan(gap) else max(0.0, gap)
 
 
 def solve_linear(
@@ -143,7 +149,7 @@ def dual_point(problem: LinearProblem, means: Double) -> tuple[Double, float]:
     if problem.has_intercept:
         means = loss.balanced(means)
     theta = loss.residual(means)
-    v = np.asarray(problem.X.T @ theta)
+    v = sums_of(problem.X, theta)
     is_hard = problem.l2 == 0
     if not is_hard.any():
         spare = np.maximum(np.abs(v) - problem.l1[:, None], 0.0) if not problem.is_positive else _above(problem, v)
@@ -172,7 +178,7 @@ def _orthogonal(problem: LinearProblem, means: Double) -> tuple[Double, float]:
     loss, X = problem.loss, problem.X
     if X.shape[1] > MATRIX_LIMIT:
         return loss.residual(means), -np.inf
-    columns = _dense(X)
+    columns = dense(X)
     if problem.has_intercept:
         columns = np.column_stack([columns, np.ones(X.shape[0])])
     is_simplex = isinstance(loss, Multinomial)
@@ -198,15 +204,9 @@ def _orthogonal(problem: LinearProblem, means: Double) -> tuple[Double, float]:
 
 
 def _is_admissible(loss: Loss, means: Double) -> bool:
-    from relift.ml.losses import Logistic, Squared
-
     if isinstance(loss, Squared):
         return True
     return bool((means >= 0).all() and (not isinstance(loss, Logistic) or (means <= 1).all()))
-
-
-def _dense(X: Examples) -> Double:
-    return np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
 
 
 @final
@@ -218,33 +218,56 @@ class _Run:
         self.loss, self.X = problem.loss, problem.X
         self.p, self.K = problem.X.shape[1], problem.loss.n_outputs
         self.has_l1 = bool(problem.l1.any()) or problem.is_positive
-        self.is_dense = solver == "newton-cholesky" or (solver == "auto" and self.p * self.K <= MATRIX_LIMIT)
+        self.system = NewtonSystem(problem.X, problem.loss, problem.l2, problem.has_intercept, solver)
+        self.moments: Double | None = None
         self.columns: Any = None
+        self.largest_square: float | None = None
         self.flat_steps: int = 0
+        self.decrement = np.inf
+        self.slope: Double | None = None
+        self.step = 0.0
 
     def run(self, start: tuple[Double, Double] | None) -> LinearAnswer:
+        self._begin(start)
+        best, is_moved = None, True
+        for step in range(self.most + 1):
+            is_last = step == self.most or not is_moved
+            if is_last or self.tell is not None or self._may_be_optimal():
+                now = self._judged(step)
+                best = now if best is None or now.gap <= best.gap or not np.isfinite(best.gap) else best
+                best.iterations = step
+                if is_last or best.gap <= self.tolerance:
+                    break
+                self.system.was_wrong()
+            is_moved = self._proximal_step(best.gap if best else np.inf) if self.has_l1 else self._newton_step()
+        assert best is not None
+        return best
+
+    def _begin(self, start: tuple[Double, Double] | None) -> None:
+        """Go to coefficients, or to the best constant if there are none or they are worse."""
         self.b = self.loss.null_scores() if self.problem.has_intercept else np.zeros(self.K)
         self.W = np.zeros((self.p, self.K))
         if start is not None:
             self.W, self.b = start[0].copy(), start[1].copy() if self.problem.has_intercept else self.b
+            if self.K > 1 and not self.has_l1:  # a constant for all outputs costs and changes nothing: it is left out
+                self.W -= self.W.mean(axis=1, keepdims=True)
         self.scores = self.problem.scores(self.W, self.b)
-        self.value = self.loss.value(self.scores) + self.problem.penalty(self.W)
+        value, self.means = self.loss.value_and_means(self.scores)
+        self.value, self.slope = value + self.problem.penalty(self.W), None
         if not np.isfinite(self.value):  # a start far off: exp overflows
-            return self.run(None)
-        best = self._judged(0)
-        for step in range(1, self.most + 1):
-            if best.gap <= self.tolerance:
-                break
-            is_moved = self._proximal_step(best.gap) if self.has_l1 else self._newton_step()
-            now = self._judged(step)
-            best = now if now.gap <= best.gap or not np.isfinite(best.gap) else best
-            best.iterations = step
-            if not is_moved:
-                break
-        return best
+            self._begin(None)
+
+    def _may_be_optimal(self) -> bool:
+        """Whether it is worth the time to look at the gap."""
+        if self.has_l1:
+            return True
+        if self.problem.l2.all():
+            return self.system.is_closed(self._slope(), HOPE * self.tolerance)
+        far_off = FAR_OFF if self.system.is_exact else HOPE
+        return self.decrement < far_off * self.tolerance or isinstance(self.loss, Squared)
 
     def _judged(self, step: int) -> LinearAnswer:
-        dual, bound = dual_point(self.problem, self.loss.fitted(self.scores))
+        dual, bound = dual_point(self.problem, self.means)
         answer = LinearAnswer(self.W.copy(), self.b.copy(), dual, self.value, bound, step)
         if self.tell is not None:
             self.tell(step, answer.primal_value, answer.gap)
@@ -252,129 +275,42 @@ class _Run:
 
     # ---- Newton's method ----
 
+    def _slope(self) -> Double:
+        """The slope of the objective, with the intercept last."""
+        if self.slope is None:
+            theta = self.loss.residual(self.means)
+            last = -theta.sum(axis=0) if self.problem.has_intercept else np.zeros(self.K)
+            self.slope = np.vstack([self.problem.l2[:, None] * self.W - sums_of(self.X, theta), last])
+        return self.slope
+
     def _newton_step(self) -> bool:
-        problem, loss = self.problem, self.loss
-        theta = loss.residual(loss.fitted(self.scores))
-        slope = np.vstack([problem.l2[:, None] * self.W - np.asarray(self.X.T @ theta), -theta.sum(axis=0)])
-        if not problem.has_intercept:
-            slope[-1] = 0.0
-        direction = -(self._by_matrix(slope) if self.is_dense else self._by_gradients(slope))
-        return self._search(direction[:-1], direction[-1], float((slope * direction).sum()))
+        slope = self._slope()
+        direction = -self.system.direction(slope, self.means, self.tolerance)
+        self.decrement = -float((slope * direction).sum())
+        is_moved = self._search(direction[:-1], direction[-1], -self.decrement)
+        self.system.moved(slope, self.step * direction)
+        return is_moved
 
     def _search(self, dW: Double, db: Double, slope: float) -> bool:
         """The first of the steps 1, 1/2, 1/4, ... that lowers the objective enough; whether to go on."""
         if not slope < 0:
             return False
-        moved = np.asarray(self.X @ dW) + db
+        moved = self.problem.scores(dW, db)
         noise = 1e-14 * (float(self.loss.weight @ np.abs(self.scores * self.loss.mean).sum(axis=1)) + abs(self.value))
         step = 1.0
         while step > 1e-12:
             W, scores = self.W + step * dW, self.scores + step * moved
-            value = self.loss.value(scores) + self.problem.penalty(W)
+            value, means = self.loss.value_and_means(scores)
+            value += self.problem.penalty(W)
             # Below the rounding of the objective the slopes, and with them the gap, still improve for some steps.
             is_flat = -slope < noise and value <= self.value + noise
             if value <= self.value + 1e-4 * step * slope or is_flat:
-                self.flat_steps += int(is_flat)
-                self.W, self.b, self.scores, self.value = W, self.b + step * db, scores, value
-                return bool(self.flat_steps <= FLAT_STEPS * self.K)
+                self.flat_steps += int(is_flat and not self.system.needs_digits())
+                self.W, self.b, self.scores, self.means = W, self.b + step * db, scores, means
+                self.value, self.slope, self.step = value, None, step
+                return bool(self.flat_steps <= FLAT_STEPS * (self.K if self.has_l1 else 1))
             step *= 0.5
         return False
-
-    def _by_matrix(self, slope: Double) -> Double:
-        """Solve the Newton system with the matrix of second derivatives; the least solution where it is singular."""
-        size = self.p + 1
-        H = np.zeros((size * self.K, size * self.K))
-        for k, l, block in self._blocks():
-            H[k * size : (k + 1) * size, l * size : (l + 1) * size] = block
-            H[l * size : (l + 1) * size, k * size : (k + 1) * size] = block
-        at = np.arange(self.p)
-        for k in range(self.K):
-            H[k * size + at, k * size + at] += self.problem.l2
-        if self.K > 1:
-            # A constant added to the scores of all outputs changes nothing: hold the sums where they are.
-            for j in range(size):
-                sums = j + size * np.arange(self.K)
-                H[np.ix_(sums, sums)] += max(1e-300, float(H[j, j])) / self.K
-        right = slope.T.ravel()
-        if not self.problem.has_intercept:
-            last = size * np.arange(1, self.K + 1) - 1
-            H[last, :], H[:, last] = 0.0, 0.0
-            H[last, last] = 1.0
-        scale = 1.0 / np.sqrt(np.maximum(np.diagonal(H), 1e-300))
-        scaled = H * scale[:, None] * scale
-        try:
-            factor = linalg.cho_factor(scaled, lower=True, check_finite=False)
-            diagonal = np.diagonal(factor[0])
-            if diagonal.min() > 1e-7:
-                return self._shaped(scale * linalg.cho_solve(factor, scale * right))
-        except linalg.LinAlgError:
-            pass
-        # Columns that others explain: the shortest of the solutions.
-        values, vectors = linalg.eigh(H)
-        keep = values > 1e-13 * max(values.max(initial=0.0), 1e-300)
-        return self._shaped(vectors[:, keep] @ ((vectors[:, keep].T @ right) / values[keep]))
-
-    def _shaped(self, flat: Double) -> Double:
-        return np.ascontiguousarray(flat.reshape(self.K, self.p + 1).T)
-
-    def _blocks(self) -> Any:
-        """Second derivatives of the loss between two outputs, over columns and intercept."""
-        if self.K == 1:
-            yield 0, 0, self._weighted(self.loss.curvature(self.scores)[:, 0])
-            return
-        p = self.loss.fitted(self.scores)
-        for k in range(self.K):
-            for l in range(k, self.K):
-                yield k, l, self._weighted(self.loss.weight * p[:, k] * ((k == l) - p[:, l]))
-
-    def _weighted(self, weights: Double) -> Double:
-        if is_sparse(self.X):
-            scaled = sparse.diags_array(weights) @ self.X
-            inner = np.asarray((self.X.T @ scaled).toarray())
-        else:
-            inner = self.X.T @ (weights[:, None] * self.X)
-        sums = np.asarray(self.X.T @ weights)
-        found = np.empty((self.p + 1, self.p + 1))
-        found[:-1, :-1], found[-1, :-1], found[:-1, -1], found[-1, -1] = inner, sums, sums, weights.sum()
-        return found
-
-    def _by_gradients(self, slope: Double) -> Double:
-        """Solve the Newton system by conjugate gradients, preconditioned by its diagonal, as far as it pays."""
-        problem, has_intercept = self.problem, self.problem.has_intercept
-        p = self.loss.fitted(self.scores)
-        curvature = self.loss.curvature(self.scores)
-        squares = self.X.multiply(self.X) if is_sparse(self.X) else self.X**2
-        diagonal = np.vstack([np.asarray(squares.T @ curvature) + problem.l2[:, None], curvature.sum(axis=0)])
-        diagonal = np.maximum(diagonal, 1e-300)
-
-        def product(direction: Double) -> Double:
-            scores = np.asarray(self.X @ direction[:-1]) + (direction[-1] if has_intercept else 0.0)
-            if self.K == 1:
-                bent = curvature * scores
-            else:
-                bent = self.loss.weight[:, None] * p * (scores - (p * scores).sum(axis=1, keepdims=True))
-            down = np.asarray(self.X.T @ bent) + problem.l2[:, None] * direction[:-1]
-            return np.vstack([down, bent.sum(axis=0) if has_intercept else np.zeros(self.K)])
-
-        found, left = np.zeros_like(slope), slope.copy()
-        ready = left / diagonal
-        towards, now = ready.copy(), float((left * ready).sum())
-        enough = min(0.1, np.sqrt(np.sqrt(now) / max(1.0, abs(self.value)))) ** 2 * now
-        for _ in range(max(50, min(2000, 2 * slope.size))):
-            bent = product(towards)
-            height = float((towards * bent).sum())
-            if height <= 0:
-                break
-            step = now / height
-            found += step * towards
-            left -= step * bent
-            ready = left / diagonal
-            after = float((left * ready).sum())
-            if after <= enough:
-                break
-            towards = ready + (after / now) * towards
-            now = after
-        return found
 
     # ---- proximal Newton ----
 
@@ -403,18 +339,19 @@ class _Run:
         best = shifts[np.arange(self.p), prices.argmin(axis=1)]
         self.W = W + best[:, None]
         self.scores = self.scores + np.asarray(self.X @ best)[:, None]
-        self.value = self.loss.value(self.scores) + self.problem.penalty(self.W)
+        value, self.means = self.loss.value_and_means(self.scores)
+        self.value = value + self.problem.penalty(self.W)
 
     def _proximal_output(self, k: int, gap: float) -> bool:
         problem, loss = self.problem, self.loss
-        h = np.maximum(loss.curvature(self.scores)[:, k], 1e-12 * loss.weight)
-        theta = loss.residual(loss.fitted(self.scores))[:, k]
+        h = np.maximum(loss.curvature(self.means)[:, k], 1e-12 * loss.weight)
+        theta = loss.residual(self.means)[:, k]
         before = self.W[:, k].copy()
         if np.isfinite(gap):
             accuracy = 1e-2 * gap / max(float(np.abs(before).sum()), 1e-3)
         else:
             accuracy = 1e-3 * float(np.abs(self.X.T @ theta).max(initial=0.0))
-        floor = 1e-14 * float((sizes_of_entries(self.X).T @ np.abs(theta)).max(initial=0.0))
+        floor = 1e-14 * float(np.sqrt(self._largest_square() * (theta @ theta)))
         accuracy = max(accuracy, floor, 1e-300)
         if self.p <= MATRIX_LIMIT:
             w, shift = self._model_by_matrix(k, h, theta, accuracy)
@@ -425,9 +362,19 @@ class _Run:
         slope = -float(theta @ (np.asarray(self.X @ dW[:, k]) + shift)) + problem.penalty(self.W + dW)
         return self._search(dW, db, slope - problem.penalty(self.W))
 
+    def _largest_square(self) -> float:
+        """The largest sum of squares of a column."""
+        if self.largest_square is None:
+            X = self.X
+            squares = X.multiply(X).sum(axis=0) if is_sparse(X) else np.einsum("ij,ij->j", X, X)
+            self.largest_square = float(np.max(squares, initial=0.0))
+        return self.largest_square
+
     def _model_by_matrix(self, k: int, h: Double, theta: Double, accuracy: float) -> tuple[Double, float]:
         problem = self.problem
-        full = self._weighted(h)
+        full = weighted_moments(self.X, h) if self.moments is None else self.moments
+        if isinstance(self.loss, Squared):  # whose curvature is the same everywhere
+            self.moments = full
         G, sums, total = full[:-1, :-1], full[:-1, -1], float(full[-1, -1])
         right, mean = np.asarray(self.X.T @ theta), 0.0
         if problem.has_intercept:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, final
@@ -23,6 +24,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from relift.arrays import Cells, Double, Examples, MatrixLike, is_sparse
+from relift.ml.blas_threads import LARGE, one_blas_thread
 from relift.ml.engine_rows import EngineRows, engine_rows
 from relift.ml.frames import Encoder, is_frame, names_of, read_columns
 from relift.ml.glm import LinearAnswer, LinearProblem, solve_linear
@@ -31,6 +33,12 @@ from relift.ml.losses import Loss
 from relift.ml.tied_columns import ColumnClasses, SymmetricClasses, separate_columns, symmetric_classes, tied_columns
 from relift.ml.validation import SparseInput, validate_data
 from relift.tables.sources.table import TableLike
+
+SPARSE_SHARE = 0.1
+"""Share of entries from which on products with a dense matrix are quicker than with a sparse one."""
+
+MOST_DENSE = 1_000_000
+"""Entries of a sparse matrix up to which it is made dense for that."""
 
 LIFTS = ("exact", "rows", "symmetry", "none")
 
@@ -130,9 +138,9 @@ class LiftedLinearModel(SparseInput, BaseEstimator):
         if members is not None:
             X, y, weights = X[members], y[members], weights[members]
         groups = _alone(len(y)) if self.lift == "none" else group_rows(X)
-        distinct = X if groups.size == len(y) and self.lift == "none" else X[groups.first]
+        distinct = X if groups.size == len(y) else X[groups.first]
         distinct = sparse.csr_array(distinct) if is_sparse(distinct) else np.asarray(distinct)
-        return ReadRows(distinct.astype(np.float64), groups, weights, y, n_rows, members)
+        return ReadRows(distinct.astype(np.float64, copy=False), groups, weights, y, n_rows, members)
 
     def _read_frame(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> ReadRows:
         names = names_of(X)
@@ -227,13 +235,17 @@ class LiftedLinearModel(SparseInput, BaseEstimator):
             total = np.bincount(symmetry.rows, weight).astype(np.float64, copy=False)
             mean = np.column_stack([np.bincount(symmetry.rows, weight * m) / total for m in mean.T])
             weight = total
+        if is_sparse(small) and small.nnz > SPARSE_SHARE * np.prod(small.shape) and small.nnz < MOST_DENSE:
+            small = np.asarray(small.toarray(), dtype=np.float64)
         problem = LinearProblem(small, make_loss(weight, mean), l1s, l2s, self.fit_intercept, is_positive)
         scale = self._null_value(design, make_loss) - design.floor
         scale = scale if scale > 0 else 1.0
-        answer = solve_linear(
-            problem, tolerance=float(self.tol) * scale, most=int(self.max_iter), solver=solver,
-            start=self._start(classes, symmetry, mean.shape[1]), tell=self._teller(scale, design.floor),
-        )  # fmt: skip
+        entries = small.nnz if is_sparse(small) else small.size
+        with one_blas_thread() if entries < LARGE else nullcontext():
+            answer = solve_linear(
+                problem, tolerance=float(self.tol) * scale, most=int(self.max_iter), solver=solver,
+                start=self._start(classes, symmetry, mean.shape[1]), tell=self._teller(scale, design.floor),
+            )  # fmt: skip
         W = answer.W if symmetry is None else answer.W[symmetry.columns]
         W = classes.expand(W)
         b = answer.b

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit, softmax
+from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
@@ -275,14 +275,17 @@ class LiftedLogisticRegression(ClassifierMixin, LiftedLinearModel):
         return np.asarray(softmax(scores, axis=1))
 
     def predict_log_proba(self, X: MatrixLike) -> Double:
-        """Logarithms of the probabilities.
+        """Logarithms of the probabilities; finite where these are too small for a float.
 
         Parameters
         ----------
         X
             Rows.
         """
-        return np.log(self.predict_proba(X))
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            return np.column_stack([log_expit(-scores), log_expit(scores)])
+        return np.asarray(log_softmax(scores, axis=1))
 
 
 def _counts(rows: ReadRows, codes: Integers, n_labels: int) -> Double:

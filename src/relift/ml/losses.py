@@ -26,7 +26,6 @@ from abc import ABC, abstractmethod
 from typing import final
 
 import numpy as np
-from scipy.special import expit, softmax, xlogy
 
 from relift.arrays import Double
 
@@ -47,15 +46,11 @@ class Loss(ABC):
         self.n_outputs = mean.shape[1]
 
     @abstractmethod
-    def value(self, scores: Double) -> float:
-        """The loss, without what depends on the targets alone."""
+    def value_and_means(self, scores: Double) -> tuple[float, Double]:
+        """The loss, without what depends on the targets alone, and fitted means."""
 
     @abstractmethod
-    def fitted(self, scores: Double) -> Double:
-        """Fitted means."""
-
-    @abstractmethod
-    def curvature(self, scores: Double) -> Double:
+    def curvature(self, means: Double) -> Double:
         """Second derivatives by the scores of each row, output by output (for several outputs: of the diagonal)."""
 
     @abstractmethod
@@ -74,6 +69,10 @@ class Loss(ABC):
     def constant(self) -> float:
         """A lower bound of the loss that depends on the means of the targets alone."""
 
+    def value(self, scores: Double) -> float:
+        """The loss, without what depends on the targets alone."""
+        return self.value_and_means(scores)[0]
+
     def residual(self, means: Double) -> Double:
         """The dual point that belongs to fitted means."""
         return self.weight[:, None] * (self.mean - means)
@@ -83,15 +82,11 @@ class Loss(ABC):
 class Squared(Loss):
     """Half the squared error."""
 
-    def value(self, scores: Double) -> float:
-        """The loss, less that of the targets themselves."""
-        return float(self.weight @ (0.5 * scores**2 - scores * self.mean)[:, 0])
+    def value_and_means(self, scores: Double) -> tuple[float, Double]:
+        """The loss, less that of the targets themselves, and the scores."""
+        return float(self.weight @ (0.5 * scores**2 - scores * self.mean)[:, 0]), scores
 
-    def fitted(self, scores: Double) -> Double:
-        """The scores."""
-        return scores
-
-    def curvature(self, scores: Double) -> Double:
+    def curvature(self, means: Double) -> Double:
         """The weights."""
         return self.weight[:, None].copy()
 
@@ -117,22 +112,19 @@ class Squared(Loss):
 class Poisson(Loss):
     """Half the Poisson deviance of counts, with the logarithm as link."""
 
-    def value(self, scores: Double) -> float:
-        """The loss without the logarithms of the targets; infinite where exp overflows."""
+    def value_and_means(self, scores: Double) -> tuple[float, Double]:
+        """The loss without the logarithms of the targets, infinite where exp overflows; and expected counts."""
         with np.errstate(over="ignore"):
-            return float(self.weight @ (np.exp(scores) - scores * self.mean)[:, 0])
+            means = np.exp(scores)
+            return float(self.weight @ (means - scores * self.mean)[:, 0]), means
 
-    def fitted(self, scores: Double) -> Double:
-        """Expected counts."""
-        return np.exp(np.minimum(scores, 700.0))
-
-    def curvature(self, scores: Double) -> Double:
+    def curvature(self, means: Double) -> Double:
         """Weighted expected counts."""
-        return self.weight[:, None] * self.fitted(scores)
+        return self.weight[:, None] * means
 
     def conjugate(self, means: Double) -> float:
         """Weighted means less their entropy."""
-        return float(self.weight @ (means - xlogy(means, means))[:, 0])
+        return float(self.weight @ (means - _times_log(means))[:, 0])
 
     def balanced(self, means: Double) -> Double:
         """Scaled to the total of the targets."""
@@ -145,6 +137,11 @@ class Poisson(Loss):
     def constant(self) -> float:
         """The loss of the means themselves."""
         return self.conjugate(self.mean)
+
+
+def _times_log(means: Double) -> Double:
+    """Means times their logarithms, which is 0 at 0; numbers below 1e-300 count as 0 too."""
+    return np.asarray(means * np.log(np.maximum(means, 1e-300)))
 
 
 def _mixed_to_total(weight: Double, means: Double, totals: Double) -> Double:
@@ -167,22 +164,20 @@ def _mixed_to_total(weight: Double, means: Double, totals: Double) -> Double:
 class Logistic(Loss):
     """The logistic loss of two labels; the target is the share of the second."""
 
-    def value(self, scores: Double) -> float:
-        """The loss."""
-        return float(self.weight @ (np.logaddexp(0.0, scores) - scores * self.mean)[:, 0])
+    def value_and_means(self, scores: Double) -> tuple[float, Double]:
+        """The loss, and probabilities of the second label; exp is taken of what is not positive."""
+        small = np.exp(-np.abs(scores))
+        likelier = 1.0 / (1.0 + small)
+        means = np.where(scores > 0, likelier, small * likelier)
+        return float(self.weight @ (np.log1p(small) + np.maximum(scores, 0.0) - scores * self.mean)[:, 0]), means
 
-    def fitted(self, scores: Double) -> Double:
-        """Probabilities of the second label."""
-        return np.asarray(expit(scores))
-
-    def curvature(self, scores: Double) -> Double:
+    def curvature(self, means: Double) -> Double:
         """Weighted p (1 - p)."""
-        return np.asarray(self.weight[:, None] * expit(scores) * expit(-scores))
+        return np.asarray(self.weight[:, None] * means * (1.0 - means))
 
     def conjugate(self, means: Double) -> float:
         """The weighted entropy."""
-        entropy = -(xlogy(means, means) + xlogy(1.0 - means, 1.0 - means))
-        return float(self.weight @ entropy[:, 0])
+        return -float(self.weight @ (_times_log(means) + _times_log(1.0 - means))[:, 0])
 
     def balanced(self, means: Double) -> Double:
         """Mixed with a constant to the total of the targets."""
@@ -205,24 +200,26 @@ class Logistic(Loss):
 class Multinomial(Loss):
     """The cross-entropy of several labels; the targets are their shares."""
 
-    def value(self, scores: Double) -> float:
-        """The loss."""
-        top = scores.max(axis=1)
-        lse = top + np.log(np.exp(scores - top[:, None]).sum(axis=1))
-        return float(self.weight @ (lse - (scores * self.mean).sum(axis=1)))
+    def __init__(self, weight: Double, mean: Double) -> None:
+        super().__init__(weight, np.asfortranarray(mean))  # one label after the other: sums over labels are quick
+        self.weighted_mean = self.weight[:, None] * self.mean
 
-    def fitted(self, scores: Double) -> Double:
-        """Probabilities of the labels."""
-        return np.asarray(softmax(scores, axis=1))
+    def value_and_means(self, scores: Double) -> tuple[float, Double]:
+        """The loss, and probabilities of the labels."""
+        top = scores.max(axis=1, keepdims=True)
+        means = np.exp(scores - top)
+        total = means.sum(axis=1, keepdims=True)
+        means /= total
+        linear = float((self.weighted_mean * scores).sum())
+        return float(self.weight @ (top + np.log(total))[:, 0]) - linear, means
 
-    def curvature(self, scores: Double) -> Double:
+    def curvature(self, means: Double) -> Double:
         """Weighted p (1 - p) of each label."""
-        p = self.fitted(scores)
-        return np.asarray(self.weight[:, None] * p * (1.0 - p))
+        return self.weight[:, None] * means * (1.0 - means)
 
     def conjugate(self, means: Double) -> float:
         """The weighted entropy."""
-        return -float(self.weight @ xlogy(means, means).sum(axis=1))
+        return -float(self.weight @ _times_log(means).sum(axis=1))
 
     def balanced(self, means: Double) -> Double:
         """Mixed with a constant to the totals of the targets."""

@@ -25,6 +25,9 @@ from relift.arrays import Cells, Double, Examples, Indices, is_sparse
 from relift.ml.grouping import group_columns, group_rows
 from relift.symmetry.colour_refinement import colour_refinement
 
+FEW_ROWS = 8
+"""Rows of a dense matrix that are looked at first: where columns differ in them, they differ."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -89,6 +92,8 @@ def tied_columns(X: Examples, l1: float, l2: float, *, is_positive: bool = False
     ([0, 0, 1], [0.2, 1.0], [1.0, 2.0, 0.0])
     """
     n_columns = X.shape[1]
+    if not is_sparse(X) and _few_rows_part_all(X):
+        return separate_columns(n_columns, l1, l2)
     unit, scale = _normalised(X)
     groups = group_rows(unit)
     labels = groups.labels.astype(np.int64)
@@ -111,6 +116,16 @@ def tied_columns(X: Examples, l1: float, l2: float, *, is_positive: bool = False
     else:
         shares = ratios / squares[labels]
     return ColumnClasses(labels, first, ratios, shares, l1 / largest, l2 / squares)
+
+
+def _few_rows_part_all(X: Double) -> bool:
+    """Whether the first rows already show that no column is proportional to another one.
+
+    Proportional columns are 0 in the same rows, so where they begin in these rows they are divided by the same entry as
+    in all of them, and where they do not they are equal so far.
+    """
+    some = X[:FEW_ROWS]
+    return bool(len(some)) and group_rows(_normalised(some)[0]).size == X.shape[1]
 
 
 def _normalised(X: Examples) -> tuple[Any, Double]:
