@@ -1,7 +1,9 @@
 """Lets tests import each other's helpers (``tests.data``) however pytest is started; says how properties are tried.
 
 Two profiles of Hypothesis: ``same`` (used unless another is asked for) tries the same examples every time, so that two
-runs say the same; ``random`` tries others each time. No example has a deadline: a busy machine is no failure.
+runs say the same; ``random`` tries others each time. No example has a deadline: a busy machine is no failure. Hypothesis
+also draws numbers and words that stand in modules of ours, as far as these happen to be imported, which depends on the
+tests that a worker had before: with ``same`` it does not.
 
 Tests send signals to processes that they start. In the background of a script, or under ``nohup``, signals are ignored,
 and processes inherit that; a handler that does nothing is not inherited.
@@ -16,6 +18,7 @@ import sys
 from pathlib import Path
 
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -24,6 +27,10 @@ from tests.postgres_server import mortal_server, postgres_server  # noqa: F401 -
 settings.register_profile("same", derandomize=True, deadline=None, database=None)
 settings.register_profile("random", derandomize=False, deadline=None, database=None, print_blob=True)
 settings.load_profile("same")
+
+if hasattr(providers, "_get_local_constants"):  # in versions that draw them
+    _none, _those_of_modules = providers._local_constants, providers._get_local_constants
+    providers._get_local_constants = lambda: _none if settings.default.derandomize else _those_of_modules()
 
 os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")

@@ -7,6 +7,7 @@ import gzip
 import io
 import os
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,6 +21,7 @@ from tests.data import data_folder
 from relift import Program, read_program, write_program
 from relift.atomic import write_atomically
 from relift.errors import BoundsError, FileFormatError, NonConvexError
+from relift.formats.lp_words import HEADING_WORDS
 from relift.formats.mps_reader import program_from_mps
 
 NUMBERS = st.floats(-1e6, 1e6).map(lambda v: 0.0 if abs(v) < 1e-6 else v)
@@ -126,6 +128,22 @@ def test_names_are_kept_where_the_format_can_hold_them(tmp_path: Path) -> None:
         assert write_program(program, tmp_path / f"m{suffix}") == ()
         back = read_program(tmp_path / f"m{suffix}")
         assert (back.variable_names, back.row_names) == (["äpfel", "x[2]"], ["c#1"])
+
+
+@pytest.mark.parametrize("change", [str, str.upper, str.title])
+def test_names_of_which_headings_are_made_are_replaced_in_lp(change: Callable[[str], str], tmp_path: Path) -> None:
+    words = sorted({"inf", "nan", "free", "obj", "e5", "sos7", *HEADING_WORDS})
+    names = list(map(change, words))
+    n, path = len(names), tmp_path / "m.lp"
+    A = sparse.eye_array(n) + sparse.eye_array(n, k=1)
+    program = Program(q=np.arange(n), A=A, u=np.arange(1.0, n + 1), lb=-np.inf, variable_names=names, row_names=names)
+    write_program(program, path)
+    assert unnamed(read_program(path)) == unnamed(program)
+    assert set(names).isdisjoint(read_program(path).variable_names or ())
+    highs = pytest.importorskip("highspy").Highs()
+    highs.setOptionValue("log_to_console", False)
+    assert str(highs.readModel(str(path))) == "HighsStatus.kOk"
+    assert (highs.getNumCol(), highs.getNumRow()) == (n, n)
 
 
 def test_names_with_spaces_are_replaced_and_the_file_says_so(tmp_path: Path) -> None:

@@ -51,6 +51,9 @@ _TRIPLES: dict[tuple[str, ...], Section] = {
 }
 _FIRST_WORDS = {*_KEYWORDS, *(words[0] for words in (*_PAIRS, *_TRIPLES))}
 
+HEADING_WORDS = frozenset({*_KEYWORDS, *(word for words in (*_PAIRS, *_TRIPLES) for word in words)})
+"""Lower-case words of which headings are made: no names in files that are written."""
+
 
 @final
 class LpWords:

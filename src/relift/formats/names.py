@@ -8,15 +8,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import final
 
+from relift.formats.lp_words import HEADING_WORDS
 from relift.program.program import Program
 
 _MPS_BAD = re.compile(r"[\s\x00-\x1f\x7f]|^[*$'&]|^$")
 _LP_GOOD = re.compile(r"[A-Za-z_][A-Za-z0-9_.#@~]*\Z")
-_LP_RESERVED = re.compile(
-    r"((inf|nan).*|e\d*|free|st|s\.t\.|min|max|minimi[sz]e|maximi[sz]e|minimum|maximum|subject|such|that|to|bounds?|"
-    r"gen|generals?|integers?|bin|binary|binaries|semi|semis|semi-continuous|sos\d?|end|obj)\Z",
-    re.IGNORECASE,
-)
+_LP_RESERVED = re.compile(r"((inf|nan).*|e\d*|free|sos\d?|obj)\Z", re.IGNORECASE)
 
 
 @final
@@ -50,7 +47,11 @@ def names_for_lp(program: Program) -> FileNames:
     >>> names.variables, names.replaced
     (['x_1_1', 'x_1', 'free_1'], (('x 1', 'x_1_1'), ('free', 'free_1')))
     """
-    return _names(program, lambda name: bool(_LP_GOOD.match(name)) and not _LP_RESERVED.match(name))
+    return _names(program, _is_good_in_lp)
+
+
+def _is_good_in_lp(name: str) -> bool:
+    return bool(_LP_GOOD.match(name)) and not _LP_RESERVED.match(name) and name.lower() not in HEADING_WORDS
 
 
 def _names(program: Program, is_good: Callable[[str], bool]) -> FileNames:
