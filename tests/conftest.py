@@ -1,9 +1,9 @@
 """Lets tests import each other's helpers (``tests.data``) however pytest is started; says how properties are tried.
 
 Two profiles of Hypothesis: ``same`` (used unless another is asked for) tries the same examples every time, so that two
-runs say the same; ``random`` tries others each time. No example has a deadline: a busy machine is no failure. Hypothesis
-also draws numbers and words that stand in modules of ours, as far as these happen to be imported, which depends on the
-tests that a worker had before: with ``same`` it does not.
+runs say the same; ``random`` tries others each time. No example has a deadline: a busy machine is no failure.
+Hypothesis also draws numbers and words from modules of ours that happen to be imported, which depends on the tests that
+a worker had before: with ``same`` it does not.
 
 Tests send signals to processes that they start. In the background of a script, or under ``nohup``, signals are ignored,
 and processes inherit that; a handler that does nothing is not inherited.
