@@ -157,6 +157,34 @@ void test_forms_of_weights() {
         }
 }
 
+// Several threads number values as one does, also those that stand late, in one block or in several.
+void test_numbers_by_blocks() {
+    const u64 n_entries = 80000;
+    const auto word_of = [](u64 key) { return key | 1; };
+    for (const u32 n_values : {2u, 256u, 257u, 2048u, 2049u})
+        for (const u64 n_early : {u64(0), u64(30000), n_entries - 1})
+            for (const u32 n_threads : {1u, 2u, 3u, 7u}) {
+                std::vector<double> values(n_entries, 1.0);
+                for (u64 e = n_early; e < n_entries; ++e)
+                    values[e] = double(e % 3 ? 1 + (e - n_early) * n_values / n_entries : n_values - e % n_values);
+                const auto for_each_key = [&](auto&& visit) {
+                    for (const double value : values)
+                        if (!visit(bits_of(value))) return;
+                };
+                const auto agree = [&](auto id) {
+                    using Id = decltype(id);
+                    Weights one, some;
+                    const bool fits = number_values<Id>(n_entries, for_each_key, word_of, one);
+                    CHECK(number_values_by_blocks<Id>(values.data(), n_entries, word_of, n_threads, some) == fits);
+                    if (!fits) return;
+                    CHECK(some.keys == one.keys && some.table == one.table);
+                    CHECK(ids_of<Id>(some) == ids_of<Id>(one));
+                };
+                agree(u8());
+                agree(u16());
+            }
+}
+
 // A row of many entries is folded on the way: in the field as slowly as can be, and by the kernel.
 void test_long_rows() {
     std::mt19937_64 random(13);
@@ -192,6 +220,7 @@ int main() {
     test_digits_by_integers();
     test_many_values_are_read_as_one_by_one();
     test_forms_of_weights();
+    test_numbers_by_blocks();
     test_long_rows();
     std::puts("all passed");
 }

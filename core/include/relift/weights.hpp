@@ -4,6 +4,7 @@
 // equal (sums are then as good as counts), one byte for each entry where there are at most 256 values, two where there
 // are some two thousand, else 64 bits. The word 0 stands for an entry that counts as absent: an explicit zero, say.
 #pragma once
+#include <atomic>
 #include <memory>
 
 #include "counted_memory.hpp"
@@ -76,12 +77,6 @@ public:
     u32 number(u64 key) {
         const u32 first = first_of(key);
         return slots_[first].key == key ? slots_[first].number : number_beyond(first, key);
-    }
-    // The number of a key that has one, or none; several threads may ask.
-    u32 known(u64 key) const {
-        u32 at = first_of(key);
-        while (slots_[at].key != no_key && slots_[at].key != key) at = (at + 1) & (n_slots - 1);
-        return slots_[at].number;
     }
     u32 size() const { return size_; }
 
@@ -185,52 +180,75 @@ Weights encode(u64 n_entries, ForEachKey&& for_each_key, WordOf&& word_of) {
     });
 }
 
-// The same by several threads: values are numbered by the first entries and, where a block meets another one, when all
-// blocks have come to rest.
+// The same by several threads, with the same numbers: those of the first entries are known to all. What a block meets beyond
+// them it numbers by itself, from there on, and is told other numbers where blocks before it have met more or the same.
 template <class Id, class WordOf>
 bool number_values_by_blocks(const double* values, u64 n_entries, WordOf&& word_of, u32 n_threads, Weights& weights) {
-    constexpr u64 n_first = 1 << 14;
-    constexpr u32 most_rests = 256;
+    constexpr u64 n_first = 1 << 14, turn = 1 << 12;
     weights.table.assign(KeyNumbers<Id>::most, 0);
     weights.keys.clear();
     const auto held = std::make_unique<KeyNumbers<Id>>();
     KeyNumbers<Id>& numbers = *held;
-    const auto is_numbered = [&](u64 entry) {
-        const u64 key = bits_of(values[entry]);
+    const auto number_of = [&](u64 key) {
         const u32 n_known = numbers.size(), number = numbers.number(key);
         if (number == n_known) {
             weights.table[number] = word_of(key);
             weights.keys.push_back(key);
         }
-        return number != KeyNumbers<Id>::none;
+        return number;
     };
     for (u64 entry = 0; entry < std::min(n_first, n_entries); ++entry)
-        if (!is_numbered(entry)) return false;
+        if (number_of(bits_of(values[entry])) == KeyNumbers<Id>::none) return false;
+    const u32 n_common = numbers.size();
     Array<Id>& ids = ids_of<Id>(weights);
     ids.resize(n_entries);
-    std::vector<u64> next(n_threads);
-    for (u32 k = 0; k < n_threads; ++k) next[k] = part_of(n_entries, k, n_threads);
-    for (u32 n_rests = 0; n_rests <= most_rests; ++n_rests) {
-        in_parallel(n_threads, [&](u32 k) {
-            u64 entry = next[k];
-            for (const u64 end = part_of(n_entries, k + 1, n_threads); entry < end; ++entry) {
-                const u32 number = numbers.known(bits_of(values[entry]));
-                if (number == KeyNumbers<Id>::none) break;
-                ids[entry] = Id(number);
+    std::vector<Array<u64>> met(n_threads);  // beyond the common ones
+    std::atomic<bool> has_room{true};
+    in_parallel(n_threads, [&](u32 k) {
+        const auto own = std::make_unique<KeyNumbers<Id>>(*held);
+        u32 n_known = n_common;
+        Id* const id = ids.data();
+        const u64 last = part_of(n_entries, k + 1, n_threads);
+        for (u64 entry = part_of(n_entries, k, n_threads); entry < last && has_room.load(std::memory_order_relaxed);) {
+            for (const u64 end = std::min(entry + turn, last); entry < end; ++entry) {
+                const u64 key = bits_of(values[entry]);
+                const u32 number = own->number(key);
+                if (number == KeyNumbers<Id>::none) {
+                    has_room = false;
+                    break;
+                }
+                if (number == n_known) {
+                    met[k].push_back(key);
+                    ++n_known;
+                }
+                id[entry] = Id(number);
             }
-            next[k] = entry;
-        });
-        bool is_done = true, has_room = true;
-        for (u32 k = 0; has_room && k < n_threads; ++k)
-            if (next[k] < part_of(n_entries, k + 1, n_threads)) {
-                is_done = false;
-                has_room = is_numbered(next[k]);
+        }
+    });
+    std::vector<Array<Id>> told(n_threads);
+    bool some_differ = false;
+    for (u32 k = 0; has_room && k < n_threads; ++k)
+        for (const u64 key : met[k]) {
+            const u32 number = number_of(key);
+            if (number == KeyNumbers<Id>::none) {
+                has_room = false;
+                break;
             }
-        if (is_done) return true;
-        if (!has_room) break;
+            some_differ |= number != n_common + told[k].size();
+            told[k].push_back(Id(number));
+        }
+    if (!has_room) {
+        release(ids);
+        return false;
     }
-    release(ids);
-    return false;
+    if (!some_differ) return true;
+    in_parallel(n_threads, [&](u32 k) {
+        Id* const id = ids.data();
+        const Id* const other = told[k].data();
+        for (u64 entry = part_of(n_entries, k, n_threads), end = part_of(n_entries, k + 1, n_threads); entry < end; ++entry)
+            if (id[entry] >= n_common) id[entry] = other[id[entry] - n_common];
+    });
+    return true;
 }
 
 // The values of a matrix by several threads: word_of(key) is the word of the bits of a value, and
