@@ -199,7 +199,8 @@ def test_labels_told_apart_by_far_leave_no_wrong_proof() -> None:
     for C in (1.0, 60.0, 1e6):
         model = LiftedLogisticRegression(C=C).fit(X, y, weight)
         assert np.isfinite(model.gap_)
-        assert model.dual_value_ <= model.primal_value_ * (1 + 1e-12)
+        # Both are sums of terms that are larger than they are, of which BLAS rounds the last digits.
+        assert model.dual_value_ <= model.primal_value_ * (1 + 1e-9)
 
 
 def test_logarithms_of_probabilities_are_finite() -> None:
